@@ -1,0 +1,51 @@
+"""The `atrl` command: finds the subcommand, turns a user's mistake into one line and exit code 2."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+
+from atrl_ms.errors import UserError
+
+# Each is a module atrl_ms/commands/<name>.py with HELP, add_arguments(parser) and run(args) -> exit code.
+# Modules are imported only when asked for: `atrl verify` must not pay for MindSpore.
+COMMANDS = {
+    "verify": "judge a candidate kernel",
+    "tasks": "list, show or check tasks",
+    "train": "train a policy",
+    "eval": "evaluate a policy",
+    "report": "write an HTML report of one or more runs",
+}
+
+
+def build_parser(command: str | None) -> argparse.ArgumentParser:
+    """The parser; only `command`'s own arguments are loaded."""
+    parser = argparse.ArgumentParser(prog="atrl", description="Triton kernels for Ascend NPUs: judge, write, train.")
+    sub = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, help_text in COMMANDS.items():
+        child = sub.add_parser(name, help=help_text, description=help_text)
+        if name == command:
+            module = importlib.import_module(f"atrl_ms.commands.{name}")
+            module.add_arguments(child)
+            child.set_defaults(run=module.run)
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point; returns the process exit code."""
+    argv = sys.argv[1:] if argv is None else argv
+    command = next((a for a in argv if not a.startswith("-")), None)
+    args = build_parser(command).parse_args(argv)
+    try:
+        return int(args.run(args))
+    except UserError as error:
+        print(f"atrl {args.command}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

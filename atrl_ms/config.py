@@ -1,0 +1,192 @@
+"""One typed, validated configuration for every command. Unknown keys are refused.
+
+Each section belongs to one room; a field's description is its documentation (docs/configuration.md is generated).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from atrl_ms.errors import UserError
+
+
+class Section(BaseModel):
+    """Base of all sections: unknown keys are errors, values are checked on assignment."""
+
+    model_config = ConfigDict(extra="forbid", validate_assignment=True)
+
+
+class PolicyConfig(Section):
+    """The policy network (atrl_ms/policy)."""
+
+    backend: Literal["native", "mindformers"] = Field("native", description="which implementation of the transformer")
+    checkpoint: str = Field("atrl_ms/assets/warm_start", description="directory with model.safetensors and config.json")
+
+
+class EngineConfig(Section):
+    """Sampling (atrl_ms/rollout)."""
+
+    kind: Literal["native", "vllm", "sglang"] = Field("native", description="which engine samples")
+    url: str = Field("", description="address of a serving engine")
+    max_batch: int = Field(32, ge=1, description="sequences decoded together by the native engine")
+    temperature: float = Field(0.8, ge=0)
+    top_p: float = Field(1.0, gt=0, le=1)
+    top_k: int = Field(0, ge=0)
+
+
+class AgentConfig(Section):
+    """The session: turns, budgets, compaction (agent/)."""
+
+    window: int = Field(512, ge=64, description="tokens that a context may never exceed")
+    max_turns: int = Field(4, ge=1)
+    max_reply_tokens: int = Field(192, ge=8, description="reserve for one reply")
+    max_summary_tokens: int = Field(48, ge=8, description="own token budget of a compaction summary")
+    max_compactions: int = Field(3, ge=0)
+    max_session_tokens: int = Field(4096, ge=64, description="sampled and observed tokens of a whole session")
+    compaction: Literal["none", "truncate", "facts", "hybrid"] = "hybrid"
+    keep_steps: int = Field(1, ge=0, description="raw last steps kept after a compaction")
+    knowledge_tokens: int = Field(64, ge=0, description="budget of the knowledge header; 0 turns it off")
+    feedback_tokens: int = Field(64, ge=8, description="budget of one feedback message")
+    stop_on_pass: bool = Field(True, description="end the session at the first passing kernel")
+
+
+class SandboxConfig(Section):
+    """The judge (sandbox/)."""
+
+    workers: int = Field(2, ge=1)
+    arch: str = "Ascend910B4"
+    cann: str = "9.0.0"
+    device: Literal["auto", "cpu", "npu"] = "auto"
+    timeout: float = Field(20.0, gt=0, description="seconds for one evaluation")
+    url: str = Field("", description="address of a sandbox service; empty for a local pool")
+
+
+class TasksConfig(Section):
+    """Which tasks a run uses (sandbox/tasks)."""
+
+    suite: str = Field("builtin", description="'builtin' or a directory of KernelBench-style files")
+    families: list[str] = Field(default_factory=list, description="operators to use; empty for all")
+
+
+class AlgoConfig(Section):
+    """Advantage and loss (atrl_ms/algos)."""
+
+    advantage: Literal["grpo", "rloo", "discounted", "togo", "atrl", "trloo"] = "atrl"
+    atrl_w: float = Field(0.5, ge=0, le=1, description="weight of togo in atrl")
+    gamma: float = Field(1.0, gt=0, le=1, description="discount between segments in togo")
+    kappa: float = Field(0.5, gt=0, le=1, description="discount per remaining segment in discounted")
+    clip_low: float = Field(0.2, gt=0)
+    clip_high: float = Field(0.28, gt=0)
+    dual_clip: float = Field(3.0, gt=1)
+    tis_cap: float = Field(2.0, gt=0, description="cap of the truncated importance weight pi_old / mu")
+    kl_coef: float = Field(0.0, ge=0)
+    kl_kind: Literal["k1", "k2", "k3"] = "k2"
+    aggregation: Literal["token-mean", "rollout-mean", "seq-mean-token-mean", "constant"] = "token-mean"
+    dynamic_sampling: bool = Field(True, description="skip groups without variance and sample others")
+
+
+class TrainConfig(Section):
+    """The RL loop (atrl_ms/train)."""
+
+    steps: int = Field(30, ge=1)
+    groups_per_step: int = Field(4, ge=1)
+    group_size: int = Field(8, ge=2)
+    lr: float = Field(1e-4, gt=0)
+    warmup_steps: int = Field(2, ge=0)
+    weight_decay: float = Field(0.0, ge=0)
+    max_grad_norm: float = Field(1.0, gt=0)
+    micro_batch_tokens: int = Field(8192, ge=64, description="token budget of one micro-batch")
+    checkpoint_every: int = Field(5, ge=1)
+    keep_checkpoints: int = Field(2, ge=1)
+
+
+class EvalConfig(Section):
+    """Evaluation before and after training, and `atrl eval` (atrl_ms/evaluate)."""
+
+    sessions: int = Field(64, ge=1, description="sessions on held-out tasks for each evaluation")
+    temperature: float = Field(0.6, ge=0)
+
+
+class Config(Section):
+    """A whole run."""
+
+    name: str = "run"
+    seed: int = 0
+    output_dir: str = "runs"
+    policy: PolicyConfig = Field(default_factory=PolicyConfig)
+    engine: EngineConfig = Field(default_factory=EngineConfig)
+    agent: AgentConfig = Field(default_factory=AgentConfig)
+    sandbox: SandboxConfig = Field(default_factory=SandboxConfig)
+    tasks: TasksConfig = Field(default_factory=TasksConfig)
+    algo: AlgoConfig = Field(default_factory=AlgoConfig)
+    train: TrainConfig = Field(default_factory=TrainConfig)
+    eval: EvalConfig = Field(default_factory=EvalConfig)
+
+
+def load_config(path: str | Path, overrides: list[str] | None = None) -> Config:
+    """Read a YAML file, apply `key.sub=value` overrides, validate.
+
+    Raises:
+        UserError: missing file, bad YAML, unknown key, bad value; the message names file, key and remedy.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; give a YAML configuration, for example configs/quickstart.yaml")
+    try:
+        data = yaml.safe_load(path.read_text()) or {}
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(data, dict):
+        raise UserError(f"{path}: the top level must be a mapping of sections")
+    for item in overrides or []:
+        apply_override(data, item)
+    return validate(data, str(path))
+
+
+def apply_override(data: dict[str, Any], item: str) -> None:
+    """Set `section.key=value` in a nested mapping; the value is parsed as YAML."""
+    key, separator, value = item.partition("=")
+    if not separator or not key:
+        raise UserError(f"--set {item}: expected key=value, for example train.lr=1e-4")
+    *parents, leaf = key.split(".")
+    node = data
+    for parent in parents:
+        child = node.setdefault(parent, {})
+        if not isinstance(child, dict):
+            raise UserError(f"--set {item}: {parent} is not a section")
+        node = child
+    try:
+        node[leaf] = yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise UserError(f"--set {item}: the value is not valid YAML") from error
+
+
+def validate(data: dict[str, Any], origin: str) -> Config:
+    """Validate a mapping; every fault becomes part of one `UserError` line."""
+    try:
+        return Config.model_validate(data)
+    except ValidationError as error:
+        faults = []
+        for fault in error.errors():
+            key = ".".join(str(part) for part in fault["loc"])
+            if fault["type"] == "extra_forbidden":
+                faults.append(f"unknown key '{key}'{suggestion(fault['loc'])}")
+            else:
+                faults.append(f"{key}: {fault['msg']} (got {fault['input']!r})")
+        raise UserError(f"{origin}: {'; '.join(faults)}") from error
+
+
+def suggestion(location: tuple[int | str, ...]) -> str:
+    """' (did you mean ...?)' for a misspelt key, or the list of keys of that section."""
+    import difflib
+
+    model: Any = Config
+    for part in location[:-1]:
+        model = model.model_fields[str(part)].annotation
+    names = list(model.model_fields)
+    close = difflib.get_close_matches(str(location[-1]), names, n=1)
+    return f" (did you mean '{close[0]}'?)" if close else f" (known here: {', '.join(names)})"
