@@ -1,0 +1,20 @@
+"""Logarithm of the softmax of each row."""
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+SHAPES = [(37, 29), (64, 100)]
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.log_softmax(x, dim=-1)
+
+
+def get_input_groups():
+    return [[torch.randn(s) * 4] for s in SHAPES]
+
+
+def get_init_inputs():
+    return []

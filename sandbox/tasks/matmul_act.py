@@ -1,0 +1,21 @@
+"""Matrix product followed by element-wise operations."""
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+SHAPES = [(37, 50, 29), (64, 100, 48)]
+
+
+class Model(nn.Module):
+    def forward(self, a, b):
+        x = a @ b
+        return torch.relu(x)
+
+
+def get_input_groups():
+    return [[torch.randn(s[0], s[1]), torch.randn(s[1], s[2])] for s in SHAPES]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,20 @@
+"""Dot product of the rows of two tensors."""
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+SHAPES = [(37, 29), (64, 100)]
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        return (x * y).sum(-1)
+
+
+def get_input_groups():
+    return [[torch.randn(s), torch.randn(s)] for s in SHAPES]
+
+
+def get_init_inputs():
+    return []

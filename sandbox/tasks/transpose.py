@@ -1,0 +1,21 @@
+"""Transposed copy of a matrix."""
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+SHAPES = [(37, 29), (64, 100)]
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = torch.abs(x)
+        return x.t().contiguous()
+
+
+def get_input_groups():
+    return [[torch.randn(s)] for s in SHAPES]
+
+
+def get_init_inputs():
+    return []
