@@ -77,16 +77,27 @@ class AlgoConfig(Section):
 
     advantage: Literal["grpo", "rloo", "discounted", "togo", "atrl", "trloo"] = "atrl"
     atrl_w: float = Field(0.5, ge=0, le=1, description="weight of togo in atrl")
-    gamma: float = Field(1.0, gt=0, le=1, description="discount between segments in togo")
+    gamma: float = Field(1.0, gt=0, le=1, description="discount between segments in togo, between turns in trloo")
     kappa: float = Field(0.5, gt=0, le=1, description="discount per remaining segment in discounted")
-    clip_low: float = Field(0.2, gt=0)
+    loss: Literal["clip", "gspo", "cispo"] = Field("clip", description="surrogate: per token, per sequence, or CISPO")
+    clip_low: float = Field(0.2, gt=0, lt=1)
     clip_high: float = Field(0.28, gt=0)
-    dual_clip: float = Field(3.0, gt=1)
+    dual_clip: float = Field(3.0, gt=1, description="bound of the ratio where the advantage is negative")
     tis_cap: float = Field(2.0, gt=0, description="cap of the truncated importance weight pi_old / mu")
-    kl_coef: float = Field(0.0, ge=0)
-    kl_kind: Literal["k1", "k2", "k3"] = "k2"
-    aggregation: Literal["token-mean", "rollout-mean", "seq-mean-token-mean", "constant"] = "token-mean"
+    kl_coef: float = Field(0.0, ge=0, description="weight of the KL term to the policy at the start of the run")
+    kl_kind: Literal["k1", "k2", "k3"] = Field("k2", description="estimator of the KL term; k2 has the right gradient")
+    aggregation: Literal["token-mean", "rollout-mean", "seq-mean-token-mean", "constant"] = Field(
+        "token-mean", description="how token losses are averaged (atrl_ms/algos/aggregation.py)"
+    )
+    constant_length: int = Field(1024, ge=1, description="tokens per rollout that aggregation 'constant' divides by")
+    ratio_filter: float = Field(
+        0.0, ge=0, description="drop a segment whose geometric-mean pi_old / mu leaves [1 - x, 1 + x]; 0 keeps all"
+    )
+    train_summaries: bool = Field(True, description="whether compaction summaries are in the loss")
+    overlong_buffer: int = Field(0, ge=0, description="tokens over which the penalty of a long rollout grows; 0 is off")
+    overlong_max_tokens: int = Field(4096, ge=1, description="sampled tokens at which the penalty reaches -1")
     dynamic_sampling: bool = Field(True, description="skip groups without variance and sample others")
+    max_extra_groups: int = Field(4, ge=0, description="groups sampled at most, in one step, in place of skipped ones")
 
 
 class TrainConfig(Section):
@@ -99,9 +110,14 @@ class TrainConfig(Section):
     warmup_steps: int = Field(2, ge=0)
     weight_decay: float = Field(0.0, ge=0)
     max_grad_norm: float = Field(1.0, gt=0)
+    updates_per_batch: int = Field(1, ge=1, description="optimizer steps on each batch of sessions")
     micro_batch_tokens: int = Field(8192, ge=64, description="token budget of one micro-batch")
     checkpoint_every: int = Field(5, ge=1)
     keep_checkpoints: int = Field(2, ge=1)
+    audit_limit: float = Field(
+        0.02, gt=0, description="largest mean difference of log-probabilities between engine and trainer before step 1"
+    )
+    outage_seconds: float = Field(600.0, ge=0, description="longest wait for a sandbox that is down")
 
 
 class EvalConfig(Section):
