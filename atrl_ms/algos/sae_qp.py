@@ -93,9 +93,7 @@ def solve(
     return QpSolution(_follow_path(centred, weights, edges, delta, equation), False)
 
 
-def project(
-    target: np.ndarray, weights: np.ndarray, edges: np.ndarray, delta: float
-) -> tuple[np.ndarray, np.ndarray]:
+def project(target: np.ndarray, weights: np.ndarray, edges: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarray]:
     """Weighted projection of `target` (C,) onto {x : x_i + delta <= x_j}; also the mask (M,) of binding edges."""
     x = target.astype(np.float64, copy=True)
     pool = np.zeros(len(edges), dtype=bool)
@@ -103,9 +101,9 @@ def project(
     if not len(edges):
         return x, binding
     i, j = edges.T
-    scale = max(1.0, float(np.abs(target).max()))
+    tolerance = max(FEASIBLE, 1e-13 * float(np.abs(target).max()))
     while True:
-        fresh = (x[j] - x[i] - delta < -FEASIBLE * scale) & ~pool
+        fresh = (x[j] - x[i] - delta < -tolerance) & ~pool
         if not fresh.any():
             break
         pool |= fresh
@@ -122,15 +120,15 @@ def project(
             if touched[label[i[part[0]]]]:  # components without a new edge keep their solution
                 nodes, local = np.unique(edges[part], return_inverse=True)
                 x[nodes], binding[part] = _solve_component(
-                    target[nodes], weights[nodes], local.reshape(-1, 2), delta, scale
+                    target[nodes], weights[nodes], local.reshape(-1, 2), delta, tolerance / 10
                 )
-    if (x[j] - x[i] - delta).min() < -1e-8 * scale:
+    if (x[j] - x[i] - delta).min() < -100 * tolerance:
         raise QpFailure("the solver's point violates an edge")
     return x, binding
 
 
 def _solve_component(
-    target: np.ndarray, weights: np.ndarray, edges: np.ndarray, delta: float, scale: float
+    target: np.ndarray, weights: np.ndarray, edges: np.ndarray, delta: float, tolerance: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """DAQP on y = sqrt(w) x, whose Hessian is the identity; returns x and the mask of edges with a multiplier."""
     root = np.sqrt(weights)
@@ -144,7 +142,7 @@ def _solve_component(
         matrix,
         np.full(len(edges), 1e30),
         np.full(len(edges), float(delta)),
-        primal_tol=FEASIBLE * scale / 10,
+        primal_tol=tolerance,
     )
     if flag != 1:
         raise QpFailure(f"DAQP stopped with flag {flag}: no point meets all order constraints")
