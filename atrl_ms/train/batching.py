@@ -1,0 +1,113 @@
+"""Sessions with credit to padded micro-batches of a few fixed shapes.
+
+Position t of every array refers to token t of its segment, as predicted from the tokens before it. One segment a row;
+a segment keeps its own context, which is never trained. Static shapes: a jitted step is compiled once per bucket, so
+lengths are rounded up to a multiple and the number of rows follows from the token budget.
+
+Dimension letters: B rows, T tokens of a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from atrl_ms.algos.advantages import Credit
+from atrl_ms.algos.aggregation import count_trained, token_weights
+from atrl_ms.config import AlgoConfig
+
+BUCKETS = 4  # bucket lengths up to the window: each shape costs a compilation, each missing shape padding
+MULTIPLE = 32  # bucket lengths are multiples of it
+
+
+@dataclass
+class MicroBatch:
+    """What one pass of the loss needs. Padding has weight 0."""
+
+    token_ids: np.ndarray  # (B, T) int32
+    weights: np.ndarray  # (B, T) float32, weight of the token's loss in the optimizer step; 0 where nothing is trained
+    advantages: np.ndarray  # (B, T) float32
+    rollout_logp: np.ndarray  # (B, T) float32, log mu
+    old_logp: np.ndarray  # (B, T) float32, log pi_old; filled by the first update on the batch
+    ref_logp: np.ndarray  # (B, T) float32, log pi_ref; filled when the KL term is on
+    rows: list[tuple[int, int]]  # (credit, segment) of each row; padding rows have none
+
+    @property
+    def trained_tokens(self) -> int:
+        return int((self.weights > 0).sum())
+
+
+def bucket_length(length: int, longest: int) -> int:
+    """The smallest bucket that holds `length` tokens; `length` itself if it exceeds the window `longest`."""
+    step = -(-longest // (BUCKETS * MULTIPLE)) * MULTIPLE
+    return max(length, min(-(-length // step) * step, longest))
+
+
+def make_micro_batches(
+    credits: Sequence[Credit],
+    algo: AlgoConfig,
+    token_budget: int,
+    longest: int,
+    pad_id: int,
+    counts: np.ndarray | None = None,
+) -> list[MicroBatch]:
+    """Pack every segment with a trained token, longest first, into micro-batches of at most `token_budget` tokens.
+
+    Args:
+        longest: window of the policy; the last bucket.
+        counts: `count_trained` summed over all ranks; of `credits` alone if None.
+
+    A row that alone exceeds the budget gets a micro-batch of its own.
+    """
+    trained = [credit.trained for credit in credits]
+    weights = token_weights(trained, count_trained(trained) if counts is None else counts, algo)
+    rows = [(g, s) for g, rollout in enumerate(trained) for s, trained_T in enumerate(rollout) if trained_T.any()]
+    rows.sort(key=lambda row: -used_length(trained[row[0]][row[1]]))  # stable: the same order for the same sessions
+    batches = []
+    while rows:
+        length = bucket_length(used_length(trained[rows[0][0]][rows[0][1]]), longest)
+        capacity = max(1, token_budget // length)
+        chunk, rows = rows[:capacity], rows[capacity:]
+        batches.append(pack(credits, weights, chunk, padded_rows(len(chunk), capacity), length, pad_id))
+    return batches
+
+
+def used_length(trained_T: np.ndarray) -> int:
+    """Tokens up to the last trained one: what follows it cannot influence the loss."""
+    return int(np.flatnonzero(trained_T)[-1]) + 1
+
+
+def padded_rows(count: int, capacity: int) -> int:
+    """Rows of a micro-batch: a quarter, a half or all of the capacity, so that leftovers add few shapes."""
+    return next(rows for rows in (-(-capacity // 4), -(-capacity // 2), capacity) if count <= rows)
+
+
+def pack(
+    credits: Sequence[Credit],
+    weights: list[list[np.ndarray]],
+    rows: list[tuple[int, int]],
+    row_count: int,
+    length: int,
+    pad_id: int,
+) -> MicroBatch:
+    """Copy the rows into arrays of shape (row_count, length)."""
+    shape = (row_count, length)
+    batch = MicroBatch(
+        token_ids=np.full(shape, pad_id, np.int32),
+        weights=np.zeros(shape, np.float32),
+        advantages=np.zeros(shape, np.float32),
+        rollout_logp=np.zeros(shape, np.float32),
+        old_logp=np.zeros(shape, np.float32),
+        ref_logp=np.zeros(shape, np.float32),
+        rows=rows,
+    )
+    for b, (g, s) in enumerate(rows):
+        segment = credits[g].session.segments[s]
+        n = used_length(credits[g].trained[s])
+        batch.token_ids[b, :n] = segment.token_ids[:n]
+        batch.weights[b, :n] = weights[g][s][:n]
+        batch.advantages[b, :n] = credits[g].advantages[s][:n]
+        batch.rollout_logp[b, :n] = segment.logprobs[:n]
+    return batch
