@@ -49,6 +49,11 @@ class AgentConfig(Section):
     max_session_tokens: int = Field(4096, ge=64, description="sampled and observed tokens of a whole session")
     compaction: Literal["none", "truncate", "facts", "hybrid"] = "hybrid"
     keep_steps: int = Field(1, ge=0, description="raw last steps kept after a compaction")
+    auto_verify: bool = Field(True, description="write_kernel and edit_kernel are verified at once")
+    tool_format: Literal["fenced", "qwen"] = Field("fenced", description="how tool calls are written")
+    instructions: Literal["short", "full"] = Field(
+        "short", description="system message: one line for the embedded policy, the full rules for a general model"
+    )
     knowledge_tokens: int = Field(64, ge=0, description="budget of the knowledge header; 0 turns it off")
     feedback_tokens: int = Field(64, ge=8, description="budget of one feedback message")
     stop_on_pass: bool = Field(True, description="end the session at the first passing kernel")
@@ -127,6 +132,29 @@ class EvalConfig(Section):
     temperature: float = Field(0.6, ge=0)
 
 
+class WarmStartConfig(Section):
+    """Demonstrations and supervised fine-tuning (atrl_ms/train/demos, atrl_ms/train/warm_start.py)."""
+
+    shape_sets: int = Field(2, ge=1, description="shape sets demonstrated of each operator variant")
+    faults_per_task: int = Field(5, ge=1, description="kinds of faults in the drafts of one task")
+    sessions: int = Field(12000, ge=1, description="demonstration sessions")
+    clean_draft: float = Field(0.35, ge=0, le=1, description="probability of a first draft without fault")
+    two_faults: float = Field(0.3, ge=0, le=1, description="probability of a second fault in a faulty first draft")
+    right_fix: float = Field(0.7, ge=0, le=1, description="probability that a fix addresses the feedback")
+    edit: float = Field(0.75, ge=0, le=1, description="probability of an edit instead of a rewrite")
+    vocab_size: int = Field(1536, ge=512)
+    hidden_size: int = Field(256, ge=32)
+    layers: int = Field(4, ge=1)
+    heads: int = Field(4, ge=1)
+    kv_heads: int = Field(2, ge=1)
+    intermediate_size: int = Field(704, ge=32)
+    optimizer: Literal["adamw", "muon"] = "muon"
+    lr: float = Field(2e-3, gt=0)
+    batch_tokens: int = Field(8192, ge=256, description="padded tokens of one step")
+    minutes: float = Field(45.0, gt=0, description="stop after this many minutes of training")
+    max_steps: int = Field(2000, ge=1)
+
+
 class Config(Section):
     """A whole run."""
 
@@ -141,6 +169,7 @@ class Config(Section):
     algo: AlgoConfig = Field(default_factory=AlgoConfig)
     train: TrainConfig = Field(default_factory=TrainConfig)
     eval: EvalConfig = Field(default_factory=EvalConfig)
+    warm_start: WarmStartConfig = Field(default_factory=WarmStartConfig)
 
 
 def load_config(path: str | Path, overrides: list[str] | None = None) -> Config:
