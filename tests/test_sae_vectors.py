@@ -15,7 +15,8 @@ THIRD = 1 / 3
 def qp(r, edges, form, delta, **kwargs):
     r = np.array(r, dtype=float)
     weights = np.ones(len(r))
-    return solve(r - r.mean(), weights, np.array(edges, int).reshape(-1, 2), form=form, delta=delta, **kwargs).advantages
+    edges = np.array(edges, int).reshape(-1, 2)
+    return solve(r - r.mean(), weights, edges, form=form, delta=delta, **kwargs).advantages
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,8 @@ the path a(s) = projection of s r0 onto K, s > 0, along which rho(s) = ||a(s)||^
 Edges are orthogonal to the vector of ones, so every a(s) has mean zero by itself. For delta = 0, a(s) = s P with
 P = a(1): one projection is all. For delta > 0 the path is piecewise linear and a few projections suffice.
 
-The projection is solved by DAQP, a dual active-set solver. It only gets the constraints that r0 or an earlier
-relaxation violates (exact: a relaxation's optimum that meets all constraints is optimal), one connected component at
-a time. Samples are merged into classes with weights w (sae_edges); ||a||^2 = sum_c w_c a_c^2, N = sum_c w_c.
+The projection is solved by DAQP, a dual active-set solver, one violated connected component at a time. Samples are
+merged into classes with weights w (sae_edges); ||a||^2 = sum_c w_c a_c^2, N = sum_c w_c.
 """
 
 from __future__ import annotations
@@ -31,11 +30,12 @@ from typing import Literal
 import daqp
 import numpy as np
 from scipy.optimize import brentq
-from scipy.sparse import coo_array
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 Form = Literal["soft", "hard", "penalty"]
 FEASIBLE = 1e-10  # edges are met to this; the contract is 1e-8
+SMALL = 60  # edges of a component that are given to the solver at once
 VANISHING = 1e-8  # norm of the projection below which a direction cannot be scaled up
 
 
@@ -68,121 +68,158 @@ def solve(
     if delta < 0:
         raise ValueError(f"delta must be >= 0, got {delta}")
     total = float(weights.sum())
+    cone = OrderCone(weights, edges)
 
     def rho(a: np.ndarray) -> float:
         return float(weights @ (a * a)) / total
 
-    if form == "soft":
-        a, _ = project(centred, weights, edges, delta)
-        if rho(a) <= 1.0:
-            return QpSolution(a, False)
-        equation: Callable[[float, float], float] = lambda s, rho_s: rho_s - 1.0  # noqa: E731
-    else:
-        cone, _ = project(centred, weights, edges, 0.0)
-        if np.sqrt(total * rho(cone)) < VANISHING and (form == "hard" or delta == 0 or c > 1):
+    def equation(s: float, rho_s: float) -> float:
+        return s * (1.0 + c * (rho_s - 1.0)) - 1.0 if form == "penalty" else rho_s - 1.0
+
+    a, binding = cone.project(centred, delta)
+    if form == "soft" and rho(a) <= 1.0:
+        return QpSolution(a, False)
+    # a lies in the cone without margin as well, so the norm of that projection P is at least r0 . a / ||a||.
+    bound = float(weights @ (centred * a)) / max(np.sqrt(total * rho(a)), VANISHING)
+    if bound < VANISHING and (form == "hard" or delta == 0 or c > 1):
+        direction = a if delta == 0 else cone.project(centred, 0.0)[0]
+        if np.sqrt(total * rho(direction)) < VANISHING:
             return QpSolution(np.zeros_like(centred), True)
-        if form == "hard":
-            equation = lambda s, rho_s: rho_s - 1.0  # noqa: E731
-        else:
-            equation = lambda s, rho_s: s * (1.0 + c * (rho_s - 1.0)) - 1.0  # noqa: E731
-        if delta == 0:
-            a = cone
     if delta == 0:
         norm = rho(a)
         return QpSolution(_root(lambda s: equation(s, s * s * norm), 0.0, np.inf, 1.0) * a, False)
-    return QpSolution(_follow_path(centred, weights, edges, delta, equation), False)
-
-
-def project(target: np.ndarray, weights: np.ndarray, edges: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted projection of `target` (C,) onto {x : x_i + delta <= x_j}; also the mask (M,) of binding edges."""
-    x = target.astype(np.float64, copy=True)
-    pool = np.zeros(len(edges), dtype=bool)
-    binding = np.zeros(len(edges), dtype=bool)
-    if not len(edges):
-        return x, binding
-    i, j = edges.T
-    tolerance = max(FEASIBLE, 1e-13 * float(np.abs(target).max()))
-    while True:
-        fresh = (x[j] - x[i] - delta < -tolerance) & ~pool
-        if not fresh.any():
-            break
-        pool |= fresh
-        chosen = np.flatnonzero(pool)
-        _, label = connected_components(
-            coo_array((np.ones(len(chosen)), edges[chosen].T), shape=(len(x), len(x))), directed=False
-        )
-        order = np.argsort(label[i[chosen]], kind="stable")
-        chosen = chosen[order]
-        cuts = np.flatnonzero(np.diff(label[i[chosen]])) + 1
-        touched = np.zeros(len(x), dtype=bool)
-        touched[label[i[fresh]]] = True
-        for part in np.split(chosen, cuts):
-            if touched[label[i[part[0]]]]:  # components without a new edge keep their solution
-                nodes, local = np.unique(edges[part], return_inverse=True)
-                x[nodes], binding[part] = _solve_component(
-                    target[nodes], weights[nodes], local.reshape(-1, 2), delta, tolerance / 10
-                )
-    if (x[j] - x[i] - delta).min() < -100 * tolerance:
-        raise QpFailure("the solver's point violates an edge")
-    return x, binding
-
-
-def _solve_component(
-    target: np.ndarray, weights: np.ndarray, edges: np.ndarray, delta: float, tolerance: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """DAQP on y = sqrt(w) x, whose Hessian is the identity; returns x and the mask of edges with a multiplier."""
-    root = np.sqrt(weights)
-    rows = np.arange(len(edges))
-    matrix = np.zeros((len(edges), len(target)))
-    matrix[rows, edges[:, 0]] = -1.0 / root[edges[:, 0]]
-    matrix[rows, edges[:, 1]] = 1.0 / root[edges[:, 1]]
-    y, _, flag, info = daqp.solve(
-        np.eye(len(target)),
-        -root * target,
-        matrix,
-        np.full(len(edges), 1e30),
-        np.full(len(edges), float(delta)),
-        primal_tol=tolerance,
-    )
-    if flag != 1:
-        raise QpFailure(f"DAQP stopped with flag {flag}: no point meets all order constraints")
-    return y / root, np.abs(info["lam"]) > 0
+    return QpSolution(_follow_path(centred, cone, delta, equation, a, binding), False)
 
 
 def _follow_path(
     centred: np.ndarray,
-    weights: np.ndarray,
-    edges: np.ndarray,
+    cone: OrderCone,
     delta: float,
     equation: Callable[[float, float], float],
+    a: np.ndarray,
+    binding: np.ndarray,
 ) -> np.ndarray:
-    """Find s with equation(s, rho(s)) = 0; on the piece of the path that holds s, a = s u + v with u, v constant."""
-    total = float(weights.sum())
+    """Find s with equation(s, rho(s)) = 0, from a = a(1); on a piece of the path a(s) = s u + v with u, v constant."""
+    weights, total = cone.weights, float(cone.weights.sum())
     s, low, high = 1.0, 0.0, np.inf
     for _ in range(100):
-        a, binding = project(s * centred, weights, edges, delta)
         value = equation(s, float(weights @ (a * a)) / total)
-        if value < 0:
-            low = s
-        else:
-            high = s
-        u = _component_means(centred, weights, edges[binding])
+        if abs(value) < 1e-13:
+            return a
+        low, high = (s, high) if value < 0 else (low, s)
+        u = cone.collapse(centred, binding)
         v = a - s * u
-        quad = np.array([weights @ (u * u), 2 * weights @ (u * v), weights @ (v * v)]) / total
-        nearest = _root(lambda t, quad=quad: equation(t, float(np.polyval(quad, t))), low, high, s)  # type: ignore[misc]
-        if abs(nearest - s) <= 1e-14 * max(1.0, s) or abs(value) < 1e-13:
+        uu, uv, vv = weights @ (u * u) / total, 2 * weights @ (u * v) / total, weights @ (v * v) / total
+        nearest = _root(lambda t, uu=uu, uv=uv, vv=vv: equation(t, (uu * t + uv) * t + vv), low, high, s)  # type: ignore[misc]
+        if abs(nearest - s) <= 1e-14 * max(1.0, s):
             return a
         if high < 1e-9:
             raise QpFailure(f"no advantages with the wanted norm keep a margin of {delta}; lower delta")
         s = nearest
+        a, binding = cone.project(s * centred, delta)
     raise QpFailure("the scale of the advantages did not converge")
 
 
-def _component_means(x: np.ndarray, weights: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """x averaged over the nodes that binding edges tie together: the direction in which the path moves."""
-    _, label = connected_components(coo_array((np.ones(len(edges)), edges.T), shape=(len(x), len(x))), directed=False)
-    mass = np.bincount(label, weights)
-    return (np.bincount(label, weights * x) / mass)[label]
+@dataclass
+class _Component:
+    """A connected part of the constraints, in local indices."""
+
+    nodes: np.ndarray  # (n,) classes
+    rows: np.ndarray  # (m,) edges
+    matrix: np.ndarray  # (m, n) constraint matrix for y = sqrt(w) x
+    root: np.ndarray  # (n,) sqrt(w)
+
+
+class OrderCone:
+    """The set {x : x_i + delta <= x_j for every edge} and weighted projections onto it."""
+
+    def __init__(self, weights: np.ndarray, edges: np.ndarray) -> None:
+        self.weights = np.asarray(weights, dtype=np.float64)
+        self.i, self.j = np.asarray(edges, dtype=np.int64).reshape(-1, 2).T
+        self.components: list[_Component] = []
+        if not len(self.i):
+            return
+        count = len(weights)
+        order = np.argsort(self.i, kind="stable")
+        starts = np.searchsorted(self.i[order], np.arange(count + 1))
+        adjacency = csr_array((np.ones(len(order)), self.j[order], starts), shape=(count, count))
+        _, label = connected_components(adjacency, directed=False)
+        by_label = np.argsort(label[self.i], kind="stable")
+        root, local = np.sqrt(self.weights), np.empty(count, dtype=np.int64)
+        for rows in np.split(by_label, np.flatnonzero(np.diff(label[self.i[by_label]])) + 1):
+            nodes = np.unique(np.concatenate([self.i[rows], self.j[rows]]))
+            local[nodes] = np.arange(len(nodes))
+            matrix = np.zeros((len(rows), len(nodes)))
+            matrix[np.arange(len(rows)), local[self.i[rows]]] -= 1.0 / root[self.i[rows]]
+            matrix[np.arange(len(rows)), local[self.j[rows]]] += 1.0 / root[self.j[rows]]
+            self.components.append(_Component(nodes, rows, matrix, root[nodes]))
+
+    def project(self, target: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarray]:
+        """The point (C,) nearest to `target` in the weighted norm, and the mask (M,) of edges that hold it there."""
+        x = target.astype(np.float64, copy=True)
+        binding = np.zeros(len(self.i), dtype=bool)
+        if not self.components:
+            return x, binding
+        tolerance = max(FEASIBLE, 1e-13 * float(np.abs(target).max()))
+        violated = x[self.j] - x[self.i] - delta < -tolerance
+        for part in self.components:
+            if violated[part.rows].any():
+                y, multipliers = _solve_component(part, part.root * x[part.nodes], delta, tolerance / 10)
+                x[part.nodes] = y / part.root
+                binding[part.rows] = np.abs(multipliers) > 0
+        if (x[self.j] - x[self.i] - delta).min() < -100 * tolerance:
+            raise QpFailure("the solver's point violates an edge")
+        return x, binding
+
+    def collapse(self, x: np.ndarray, binding: np.ndarray) -> np.ndarray:
+        """x averaged over the classes that binding edges tie together: the direction in which the path moves."""
+        leader = list(range(len(x)))
+
+        def find(k: int) -> int:
+            while leader[k] != k:
+                leader[k] = leader[leader[k]]
+                k = leader[k]
+            return k
+
+        for i, j in zip(self.i[binding].tolist(), self.j[binding].tolist(), strict=True):
+            leader[find(i)] = find(j)
+        label = np.array([find(k) for k in range(len(x))])
+        mass = np.bincount(label, self.weights, minlength=len(x))
+        return (np.bincount(label, self.weights * x, minlength=len(x)))[label] / mass[label]
+
+
+def _solve_component(
+    part: _Component, target: np.ndarray, delta: float, tolerance: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """DAQP on y = sqrt(w) x, whose Hessian is the identity: y (n,) and the multipliers (m,).
+
+    A large component starts from the constraints that the target violates and adds those that the relaxation
+    violates: exact, since a relaxation's optimum that meets all constraints is optimal.
+    """
+    pool = np.ones(len(part.rows), dtype=bool)
+    if len(part.rows) > SMALL:
+        pool = part.matrix @ target < delta
+    y, multipliers = target.copy(), np.zeros(len(part.rows))
+    while True:
+        matrix = part.matrix[pool]
+        used = matrix.any(axis=0)
+        bounds = np.full(len(matrix), 1e30)
+        solution, _, flag, info = daqp.solve(
+            np.eye(int(used.sum())),
+            -target[used],
+            np.ascontiguousarray(matrix[:, used]),
+            bounds,
+            np.full(len(matrix), float(delta)),
+            primal_tol=tolerance,
+        )
+        if flag != 1:
+            raise QpFailure(f"DAQP stopped with flag {flag}: no point meets all order constraints")
+        y[used] = solution
+        multipliers[pool] = info["lam"]
+        fresh = (part.matrix @ y < delta - 10 * tolerance) & ~pool
+        if not fresh.any():
+            return y, multipliers
+        pool |= fresh
 
 
 def _root(function: Callable[[float], float], low: float, high: float, start: float) -> float:
