@@ -60,7 +60,7 @@ def run_torch(algo, columns, on_policy=False):
             if algo.loss == "gspo":
                 r = torch.exp(sequence) * torch.exp(lp - lp.detach())
             if algo.loss == "cispo":
-                j = min(float(r), 1 + algo.clip_high) * a * lp
+                j = min(r.item(), 1 + algo.clip_high) * a * lp
             else:
                 j = torch.minimum(r * a, torch.clamp(r, 1 - algo.clip_low, 1 + algo.clip_high) * a)
                 if a < 0:

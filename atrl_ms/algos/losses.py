@@ -23,8 +23,9 @@ from mindspore import nn, ops
 
 from atrl_ms.config import AlgoConfig
 
-# Order of the sums that `PolicyLoss` returns. All but the first and the last are sums over the tokens in the loss.
-STATISTICS = ("loss", "tokens", "ratio", "clipped", "tis", "tis_capped", "kl", "mismatch", "dropped")
+# Order of the sums that `PolicyLoss` returns. All but the first are sums over the tokens in the loss; "entropy" is that
+# of -log pi at the sampled tokens, an unbiased estimate.
+STATISTICS = ("loss", "tokens", "ratio", "clipped", "tis", "tis_capped", "kl", "entropy", "mismatch", "dropped")
 
 
 class PolicyLoss(nn.Cell):
@@ -59,7 +60,7 @@ class PolicyLoss(nn.Cell):
         """All arguments (B, T) float32, one segment a row; a token is in the loss where its weight is above 0.
 
         Returns:
-            the loss (a scalar) and the sums named in `STATISTICS` (9,), both to be added over micro-batches and ranks.
+            the loss (a scalar) and the sums named in `STATISTICS` (10,), both to be added over micro-batches and ranks.
         """
         mask = ops.cast(weights > 0.0, ms.float32)
         current = ops.stop_gradient(logp)
@@ -94,6 +95,7 @@ class PolicyLoss(nn.Cell):
                 ops.sum(tis * mask),
                 ops.sum(ops.cast(importance > self.tis_cap, ms.float32) * mask),
                 ops.sum(ops.stop_gradient(kl) * mask),
+                -ops.sum(current * mask),
                 ops.sum(ops.abs(mismatch)),
                 ops.sum(mask - keep),
             ]

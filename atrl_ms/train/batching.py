@@ -1,8 +1,8 @@
 """Sessions with credit to padded micro-batches of a few fixed shapes.
 
 Position t of every array refers to token t of its segment, as predicted from the tokens before it. One segment a row;
-a segment keeps its own context, which is never trained. Static shapes: a jitted step is compiled once per bucket, so
-lengths are rounded up to a multiple and the number of rows follows from the token budget.
+a segment keeps its own context, which is never trained. Shapes are the learner's buckets: a jitted step is compiled
+once for each.
 
 Dimension letters: B rows, T tokens of a row.
 """
@@ -17,9 +17,7 @@ import numpy as np
 from atrl_ms.algos.advantages import Credit
 from atrl_ms.algos.aggregation import count_trained, token_weights
 from atrl_ms.config import AlgoConfig
-
-BUCKETS = 4  # bucket lengths up to the window: each shape costs a compilation, each missing shape padding
-MULTIPLE = 32  # bucket lengths are multiples of it
+from atrl_ms.train.learner import B_BUCKETS, T_BUCKETS, bucket
 
 
 @dataclass
@@ -39,24 +37,16 @@ class MicroBatch:
         return int((self.weights > 0).sum())
 
 
-def bucket_length(length: int, longest: int) -> int:
-    """The smallest bucket that holds `length` tokens; `length` itself if it exceeds the window `longest`."""
-    step = -(-longest // (BUCKETS * MULTIPLE)) * MULTIPLE
-    return max(length, min(-(-length // step) * step, longest))
-
-
 def make_micro_batches(
     credits: Sequence[Credit],
     algo: AlgoConfig,
     token_budget: int,
-    longest: int,
     pad_id: int,
     counts: np.ndarray | None = None,
 ) -> list[MicroBatch]:
     """Pack every segment with a trained token, longest first, into micro-batches of at most `token_budget` tokens.
 
     Args:
-        longest: window of the policy; the last bucket.
         counts: `count_trained` summed over all ranks; of `credits` alone if None.
 
     A row that alone exceeds the budget gets a micro-batch of its own.
@@ -67,10 +57,10 @@ def make_micro_batches(
     rows.sort(key=lambda row: -used_length(trained[row[0]][row[1]]))  # stable: the same order for the same sessions
     batches = []
     while rows:
-        length = bucket_length(used_length(trained[rows[0][0]][rows[0][1]]), longest)
-        capacity = max(1, token_budget // length)
+        length = bucket(used_length(trained[rows[0][0]][rows[0][1]]), T_BUCKETS)
+        capacity = max((b for b in B_BUCKETS if b * length <= token_budget), default=1)
         chunk, rows = rows[:capacity], rows[capacity:]
-        batches.append(pack(credits, weights, chunk, padded_rows(len(chunk), capacity), length, pad_id))
+        batches.append(pack(credits, weights, chunk, (bucket(len(chunk), B_BUCKETS), length), pad_id))
     return batches
 
 
@@ -79,21 +69,14 @@ def used_length(trained_T: np.ndarray) -> int:
     return int(np.flatnonzero(trained_T)[-1]) + 1
 
 
-def padded_rows(count: int, capacity: int) -> int:
-    """Rows of a micro-batch: a quarter, a half or all of the capacity, so that leftovers add few shapes."""
-    return next(rows for rows in (-(-capacity // 4), -(-capacity // 2), capacity) if count <= rows)
-
-
 def pack(
     credits: Sequence[Credit],
     weights: list[list[np.ndarray]],
     rows: list[tuple[int, int]],
-    row_count: int,
-    length: int,
+    shape: tuple[int, int],
     pad_id: int,
 ) -> MicroBatch:
-    """Copy the rows into arrays of shape (row_count, length)."""
-    shape = (row_count, length)
+    """Copy the rows into arrays of shape (B, T)."""
     batch = MicroBatch(
         token_ids=np.full(shape, pad_id, np.int32),
         weights=np.zeros(shape, np.float32),
