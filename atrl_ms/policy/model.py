@@ -1,0 +1,180 @@
+"""One decoder-only transformer for Qwen3, Qwen2 and Llama, written for few, large operations.
+
+Query, key and value are one projection, gate and up another; RMSNorm gains are folded into the weight that follows
+(on the small weight, not on the activations), QK-norm gains into the rotary tables.
+
+Dimension letters: B batch, T time, N = B*T, D width, H query heads, K key/value heads, R = H / K, E head size,
+F feed-forward width, V vocabulary, C cached positions.
+"""
+
+from __future__ import annotations
+
+import mindspore as ms
+import numpy as np
+from mindspore import Parameter, Tensor, nn
+
+from atrl_ms.policy import ops as po
+from atrl_ms.policy.config import ModelConfig, rope_tables
+
+ops = ms.ops
+
+
+class Block(nn.Cell):
+    """Attention and feed-forward of one layer; parameters in fused layout."""
+
+    def __init__(self, config: ModelConfig, rng: np.random.Generator):
+        super().__init__()
+        c = config
+        # Plain numbers: a compiled method cannot read attributes of a configuration object.
+        self.eps = c.rms_norm_eps
+        self.heads, self.groups, self.rep = c.num_attention_heads, c.num_key_value_heads, c.heads_per_group
+        self.head_dim, self.half = c.head_dim, c.head_dim // 2
+        self.query_size, self.kv_size, self.ffn = c.query_size, c.kv_size, c.intermediate_size
+        self.has_qk_norm, self.has_qkv_bias = c.qk_norm, c.qkv_bias
+        self.has_out_bias, self.has_mlp_bias = c.output_bias, c.mlp_bias
+        self.scale = po.scale_of(c.head_dim)
+        qkv = c.query_size + 2 * c.kv_size
+        std = 0.02
+        out_std = std / np.sqrt(2 * c.num_hidden_layers)  # GPT-2's rule: residual branches add up
+
+        def normal(name: str, *shape: int, scale: float = std) -> Parameter:
+            return Parameter(Tensor((rng.standard_normal(shape) * scale).astype(np.float32)), name=name)
+
+        def constant(name: str, size: int, value: float) -> Parameter:
+            return Parameter(Tensor(np.full(size, value, np.float32)), name=name)
+
+        self.norm1 = constant("norm1", c.hidden_size, 1.0)
+        self.qkv = normal("qkv", qkv, c.hidden_size)
+        self.out = normal("out", c.hidden_size, c.query_size, scale=out_std)
+        self.norm2 = constant("norm2", c.hidden_size, 1.0)
+        self.gate_up = normal("gate_up", 2 * c.intermediate_size, c.hidden_size)
+        self.down = normal("down", c.hidden_size, c.intermediate_size, scale=out_std)
+        if c.qk_norm:
+            self.q_norm = constant("q_norm", c.head_dim, 1.0)
+            self.k_norm = constant("k_norm", c.head_dim, 1.0)
+        if c.qkv_bias:
+            self.qkv_bias = constant("qkv_bias", qkv, 0.0)
+        if c.output_bias:
+            self.out_bias = constant("out_bias", c.hidden_size, 0.0)
+        if c.mlp_bias:
+            self.gate_up_bias = constant("gate_up_bias", 2 * c.intermediate_size, 0.0)
+            self.down_bias = constant("down_bias", c.hidden_size, 0.0)
+
+    def project(self, x_ND: Tensor, cos_ME: Tensor, sin_ME: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Rotated and scaled queries, rotated keys, values, from the residual stream.
+
+        x (N, D); cos and sin (N or T, E) one row per position, repeated over the batch when T < N.
+        Returns q (N, H*E), k (N, K*E), v (N, K*E).
+        """
+        heads = self.heads + self.groups
+        qkv = po.linear(po.rms_norm(x_ND, self.eps), self.qkv * self.norm1)
+        if self.has_qkv_bias:
+            qkv = qkv + self.qkv_bias
+        qk, v = ops.split(qkv, (self.query_size + self.kv_size, self.kv_size), 1)
+        qk_ME = qk.reshape(-1, self.head_dim)  # M = N * (H + K)
+        if self.has_qk_norm:
+            qk_ME = po.rms_norm(qk_ME, self.eps)
+        cos, sin = self.rotary_tables(cos_ME, sin_ME)
+        width = heads * cos_ME.shape[0] * self.head_dim
+        swapped = po.swap_halves(qk_ME, self.half)
+        rotated = qk_ME.reshape(-1, width) * cos.reshape(1, width) + swapped.reshape(-1, width) * sin.reshape(1, width)
+        q, k = ops.split(rotated.reshape(-1, heads * self.head_dim), (self.query_size, self.kv_size), 1)
+        return q, k, v
+
+    def rotary_tables(self, cos_TE: Tensor, sin_TE: Tensor) -> tuple[Tensor, Tensor]:
+        """cos and sin per head (T, H+K, E), times the QK-norm gains and, for queries, 1/sqrt(E)."""
+        shape = (cos_TE.shape[0], 1, self.head_dim)
+        cos, sin = cos_TE.reshape(shape), sin_TE.reshape(shape)
+        if self.has_qk_norm:
+            # swap(x * gain) = swap(x) * swap(gain)
+            q_gain, k_gain = self.q_norm * self.scale, self.k_norm
+            q_cos, k_cos = cos * q_gain, cos * k_gain
+            q_sin = sin * po.swap_halves(q_gain, self.half)
+            k_sin = sin * po.swap_halves(k_gain, self.half)
+        else:
+            q_cos, k_cos, q_sin, k_sin = cos * self.scale, cos, sin * self.scale, sin
+        tile_q, tile_k = (1, self.heads, 1), (1, self.groups, 1)
+        return (
+            ops.cat((ops.tile(q_cos, tile_q), ops.tile(k_cos, tile_k)), 1),
+            ops.cat((ops.tile(q_sin, tile_q), ops.tile(k_sin, tile_k)), 1),
+        )
+
+    def finish(self, x_ND: Tensor, attended_NQ: Tensor) -> Tensor:
+        """Output projection, residual, feed-forward, residual."""
+        y = po.linear(attended_NQ, self.out)
+        if self.has_out_bias:
+            y = y + self.out_bias
+        x = x_ND + y
+        gate_up = po.linear(po.rms_norm(x, self.eps), self.gate_up * self.norm2)
+        if self.has_mlp_bias:
+            gate_up = gate_up + self.gate_up_bias
+        gate, up = ops.split(gate_up, self.ffn, 1)
+        y = po.linear(po.silu_gate(gate, up), self.down)
+        if self.has_mlp_bias:
+            y = y + self.down_bias
+        return x + y
+
+    def construct(self, x_ND: Tensor, cos: Tensor, sin: Tensor, mask: Tensor, batch: int) -> Tensor:
+        """A full causal pass over (B*T, D); cos, sin (T, E); mask (R*T, T) additive."""
+        time = cos.shape[0]
+        groups, rep = self.groups, self.rep
+        q, k, v = self.project(x_ND, cos, sin)
+        q = ops.transpose(q.reshape(batch, time, groups, rep, self.head_dim), (0, 2, 3, 1, 4))
+        k = ops.transpose(k.reshape(batch, time, groups, self.head_dim), (0, 2, 1, 3))
+        v = ops.transpose(v.reshape(batch, time, groups, self.head_dim), (0, 2, 1, 3))
+        y = po.attention(
+            q.reshape(batch * groups, rep * time, self.head_dim),
+            k.reshape(batch * groups, time, self.head_dim),
+            v.reshape(batch * groups, time, self.head_dim),
+            mask,
+        )
+        y = ops.transpose(y.reshape(batch, groups, rep, time, self.head_dim), (0, 3, 1, 2, 4))
+        return self.finish(x_ND, y.reshape(batch * time, self.query_size))
+
+
+class Transformer(nn.Cell):
+    """Embedding, blocks, final norm and (tied or own) output projection."""
+
+    def __init__(self, config: ModelConfig, seed: int = 0):
+        super().__init__()
+        config.check()
+        rng = np.random.default_rng(seed)
+        self.config = config
+        c = config
+        self.eps, self.tied = c.rms_norm_eps, c.tie_word_embeddings
+        embedding = (rng.standard_normal((c.vocab_size, c.hidden_size)) * 0.02).astype(np.float32)
+        self.embedding = Parameter(Tensor(embedding), name="embedding")
+        self.blocks = nn.CellList([Block(c, rng) for _ in range(c.num_hidden_layers)])
+        self.norm = Parameter(Tensor(np.ones(c.hidden_size, np.float32)), name="norm")
+        if not c.tie_word_embeddings:
+            head = (rng.standard_normal((c.vocab_size, c.hidden_size)) * 0.02).astype(np.float32)
+            self.head = Parameter(Tensor(head), name="head")
+
+    def construct(self, ids_BT: Tensor, cos_TE: Tensor, sin_TE: Tensor, mask: Tensor) -> Tensor:
+        """Logits (B*T, V) of a full causal pass. Constants come from `causal_constants`."""
+        x = self.embed(ids_BT)
+        for block in self.blocks:
+            x = block(x, cos_TE, sin_TE, mask, ids_BT.shape[0])
+        return self.logits(x)
+
+    def embed(self, ids: Tensor) -> Tensor:
+        """ids of any shape -> (number of ids, D)."""
+        return ops.gather(self.embedding, ids.reshape(-1), 0)
+
+    def logits(self, x_ND: Tensor) -> Tensor:
+        """Final norm and output projection: (N, D) -> (N, V)."""
+        head = self.embedding if self.tied else self.head
+        return po.linear(po.rms_norm(x_ND, self.eps), head * self.norm)
+
+
+def build_model(config: ModelConfig, seed: int = 0) -> Transformer:
+    """A randomly initialised model; the same seed gives the same weights."""
+    po.setup_cpu()
+    return Transformer(config, seed)
+
+
+def causal_constants(config: ModelConfig, time: int) -> tuple[Tensor, Tensor, Tensor]:
+    """cos, sin (T, E) and the additive causal mask (R*T, T) of a pass over positions 0..T-1."""
+    cos, sin = rope_tables(config, time)
+    mask = np.triu(np.full((time, time), po.MASKED, np.float32), 1)
+    return Tensor(cos), Tensor(sin), Tensor(np.tile(mask, (config.heads_per_group, 1)))
