@@ -161,9 +161,7 @@ class Learner:
         gradient = ms.value_and_grad(compute, None, ms.ParameterTuple(self.parameters), has_aux=True)
 
         def step(ids, targets, cos, sin, mask, old_logp, mu_logp, ref_logp, adv, weight):  # type: ignore[no-untyped-def]
-            (_, statistics), grads = gradient(
-                ids, targets, cos, sin, mask, old_logp, mu_logp, ref_logp, adv, weight
-            )
+            (_, statistics), grads = gradient(ids, targets, cos, sin, mask, old_logp, mu_logp, ref_logp, adv, weight)
             for i in range(len(sums)):
                 ops.assign_add(sums[i], grads[i])
             return statistics
