@@ -13,6 +13,7 @@ from atrl_ms.errors import UserError
 COMMANDS = {
     "verify": "judge a candidate kernel",
     "tasks": "list, show or check tasks",
+    "warmstart": "make demonstrations and fine-tune the embedded policy on them",
     "train": "train a policy",
     "eval": "evaluate a policy",
     "report": "write an HTML report of one or more runs",
