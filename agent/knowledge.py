@@ -1,0 +1,118 @@
+"""What of the knowledge base a model sees: a header chosen by operator class and last verdict, entries by id.
+
+The same choice is made in training and in evaluation. It looks at the task's code alone, never at its name.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+
+from kb.index import FACTS, Fact, load_facts
+
+# Calls and operators of a reference and the operator class they belong to.
+CALLS_OF_CLASS = {
+    "softmax": """
+        softmax log_softmax logsumexp""",
+    "norm": """
+        layer_norm LayerNorm rms_norm RMSNorm group_norm GroupNorm instance_norm InstanceNorm2d
+        batch_norm BatchNorm1d BatchNorm2d BatchNorm3d normalize var std rsqrt""",
+    "matmul": """
+        matmul mm bmm linear Linear addmm einsum baddbmm""",
+    "attention": """
+        scaled_dot_product_attention MultiheadAttention""",
+    "gather": """
+        gather index_select embedding Embedding take take_along_dim""",
+    "atomic": """
+        index_add scatter_add scatter scatter_reduce bincount""",
+    "transpose": """
+        transpose permute swapaxes movedim T mT t""",
+    "loss": """
+        cross_entropy nll_loss mse_loss kl_div CrossEntropyLoss""",
+    "reduction": """
+        sum mean max min amax amin argmax argmin prod norm any all""",
+    "sort": """
+        sort argsort topk""",
+    "scan": """
+        cumsum cumprod cummax cummin flip""",
+    "conv": """
+        conv1d conv2d conv3d Conv1d Conv2d Conv3d conv_transpose2d ConvTranspose1d ConvTranspose2d
+        ConvTranspose3d""",
+    "pooling": """
+        max_pool2d avg_pool2d MaxPool1d MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d
+        adaptive_avg_pool2d""",
+    "interpolate": """
+        interpolate Upsample""",
+    "rotary": """
+        cos sin""",
+}
+CLASS_OF_CALL = {call: name for name, calls in CALLS_OF_CLASS.items() for call in calls.split()}
+IMPLIED = {"softmax": "reduction", "norm": "reduction", "loss": "reduction", "attention": "matmul", "conv": "matmul"}
+
+
+def operator_classes(source: str) -> set[str]:
+    """The operator classes of a reference, from the calls and operators in its `Model`; never empty."""
+    try:
+        tree: ast.AST = ast.parse(source)
+    except SyntaxError:
+        return {"elementwise"}
+    models = [n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == "Model"]
+    found: set[str] = set()
+    for node in ast.walk(models[0] if models else tree):
+        if isinstance(node, ast.Attribute):
+            found.add(CLASS_OF_CALL.get(node.attr, ""))
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            found.add("matmul")
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name):
+            found.add("gather")
+    found |= {IMPLIED[name] for name in found if name in IMPLIED}
+    found.discard("")
+    return found or {"elementwise"}
+
+
+class KnowledgeBase:
+    """The facts, with the header line chosen for a task."""
+
+    def __init__(self, facts: list[Fact]) -> None:
+        self.facts = facts
+        self.by_id = {fact.id: fact for fact in facts}
+
+    @staticmethod
+    def load(directory: Path = FACTS) -> KnowledgeBase:
+        return KnowledgeBase(load_facts(directory))
+
+    def header(self, source: str, verdict: str | None, fits: Callable[[str], bool]) -> str:
+        """Header lines for a task, most fitting first, as many as fit.
+
+        Args:
+            source: the task's reference.
+            verdict: of the last evaluation; None before the first. Facts of stage "pass" (optimisation) are unlocked
+                by a correct kernel.
+            fits: says whether a text is within the token budget.
+        """
+        classes = operator_classes(source)
+        lines: list[str] = []
+        for fact in sorted(self.facts, key=lambda fact: self.order(fact, classes, verdict)):
+            relevant = bool(classes & set(fact.classes)) or "all" in fact.classes
+            if fact.header and relevant and (verdict in fact.stages or "write" in fact.stages):
+                longer = [*lines, "- " + fact.header]
+                if fits("\n".join(longer)):
+                    lines = longer
+        return "\n".join(lines)
+
+    @staticmethod
+    def order(fact: Fact, classes: set[str], verdict: str | None) -> tuple[bool, bool, int, str]:
+        """Sort key: what the last verdict asks for, then what is special to the operator, then rank."""
+        return verdict not in fact.stages, not classes & set(fact.classes), fact.rank, fact.id
+
+    def entry(self, entry_id: str) -> str:
+        """A fact's text, or what to ask for instead."""
+        fact = self.by_id.get(entry_id.strip())
+        if fact is None:
+            return f"no entry '{entry_id[:40]}'"
+        return f"{fact.title}\n{fact.body}"
+
+    def header_lines(self) -> list[str]:
+        """Every line that a header can hold, for a tokenizer that makes whole phrases single tokens."""
+        return ["- " + fact.header for fact in self.facts if fact.header]
