@@ -44,8 +44,8 @@ CALLS_OF_CLASS = {
         adaptive_avg_pool2d""",
     "interpolate": """
         interpolate Upsample""",
-    "rotary": """
-        cos sin""",
+    "halves": """
+        chunk split cat narrow tensor_split glu""",
 }
 CLASS_OF_CALL = {call: name for name, calls in CALLS_OF_CLASS.items() for call in calls.split()}
 IMPLIED = {"softmax": "reduction", "norm": "reduction", "loss": "reduction", "attention": "matmul", "conv": "matmul"}
@@ -64,11 +64,24 @@ def operator_classes(source: str) -> set[str]:
             found.add(CLASS_OF_CALL.get(node.attr, ""))
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             found.add("matmul")
-        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name):
-            found.add("gather")
+        elif isinstance(node, ast.Subscript):
+            found |= subscript_classes(node.slice)
     found |= {IMPLIED[name] for name in found if name in IMPLIED}
     found.discard("")
     return found or {"elementwise"}
+
+
+def subscript_classes(index: ast.expr) -> set[str]:
+    """x[index] gathers, x[:, :h] takes a part, x[:, None] broadcasts."""
+    if isinstance(index, ast.Name):
+        return {"gather"}
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    found = set()
+    if any(isinstance(part, ast.Constant) and part.value is None for part in parts):
+        found.add("broadcast")
+    if any(isinstance(part, ast.Slice) and (part.lower or part.upper) for part in parts):
+        found.add("halves")
+    return found
 
 
 class KnowledgeBase:

@@ -23,7 +23,7 @@ from atrl_ms.errors import UserError
 FACTS = Path(__file__).parent / "facts"
 
 OperatorClass = Literal[
-    "all", "elementwise", "reduction", "softmax", "norm", "matmul", "attention", "gather", "transpose", "rotary",
+    "all", "elementwise", "reduction", "softmax", "norm", "matmul", "attention", "gather", "transpose", "halves", "broadcast",
     "loss", "sort", "scan", "atomic", "conv", "pooling", "interpolate",
 ]  # fmt: skip
 Stage = Literal[
