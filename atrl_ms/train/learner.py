@@ -38,14 +38,17 @@ def bucket(size: int, buckets: tuple[int, ...]) -> int:
 
 
 class Forward(nn.Cell):
-    """Log-probabilities of given next tokens."""
+    """Log-probabilities of given next tokens under softmax(logits / temperature)."""
 
-    def __init__(self, model: Transformer):
+    def __init__(self, model: Transformer, temperature: float = 1.0):
         super().__init__(auto_prefix=False)
         self.model = model
+        self.sharpness = 1.0 / temperature
 
     def construct(self, ids_BT: Tensor, targets_BT: Tensor, cos: Tensor, sin: Tensor, mask: Tensor) -> Tensor:
         logits = self.model(ids_BT, cos, sin, mask)
+        if self.sharpness != 1.0:
+            logits = logits * self.sharpness
         logp = po.pick(po.log_softmax(logits), targets_BT.reshape(-1))
         return logp.reshape(ids_BT.shape)
 
@@ -65,6 +68,8 @@ class Learner:
         model: the policy; its parameters are updated in place.
         settings: optimizer and clipping.
         reduce: sums a list of gradient arrays over ranks (atrl_ms.train.parallel); None for one process.
+        temperature: of the distribution whose log-probabilities are trained: that of sampling, so that the ratio to
+            the rollout engine's probabilities is 1 on fresh samples.
     """
 
     def __init__(
@@ -72,6 +77,7 @@ class Learner:
         model: Transformer,
         settings: OptimizerSettings | None = None,
         reduce: Callable[[list[Tensor]], list[Tensor]] | None = None,
+        temperature: float = 1.0,
     ):
         self.model = model
         self.config = model.config
@@ -85,7 +91,7 @@ class Learner:
         self.optimizer = Optimizer(self.parameters, hidden, self.settings)
         self.sums = ms.ParameterTuple([zeros_like(p, "sum") for p in self.parameters])
         self.reduce = reduce
-        self.forward = Forward(model)
+        self.forward = Forward(model, temperature)
         self.constants: dict[int, tuple[Tensor, Tensor, Tensor]] = {}
         self.graphs: dict[Any, Callable[..., Any]] = {}
         self.signatures: set[tuple[Any, ...]] = set()  # one compilation each
