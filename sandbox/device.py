@@ -1,0 +1,235 @@
+"""Runs inside the walls, without any Python of the candidate: compiles the recorded kernels and replays recordings.
+
+First every kernel is compiled by the Ascend compiler (its verdict counts) and built for this CPU; then each case is
+replayed twice in guarded memory with different placement and poison. Bytes that differ between the two runs depend on
+memory that nobody wrote.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox import movement
+from sandbox.compile import AscendArtifact, CompileError, KernelIR, compile_for_ascend, lower_to_linalg
+from sandbox.execute.memory import ExecutionFault, GuardedMemory, OutOfBounds, Placement
+from sandbox.execute.native import NativeKernel, NativeUnsupported, build_native
+from sandbox.recording import leaves, used_buffers
+from sandbox.toolchain import ToolMissing
+
+OVERTIME = 61  # exit code of a replay that took too long
+ELEMENT = {"fp64": 8, "fp32": 4, "fp16": 2, "bf16": 2, "i64": 8, "u64": 8, "i32": 4, "u32": 4, "i16": 2, "u16": 2}
+RUNS: tuple[tuple[Placement, int, bool], ...] = (("high", 0xFF, False), ("low", 0x7B, True))
+
+
+@dataclass
+class Built:
+    """One kernel after compilation."""
+
+    ir: KernelIR
+    artifact: AscendArtifact | None = None
+    native: NativeKernel | None = None
+    error: CompileError | None = None
+    unsupported: str = ""
+
+
+@dataclass
+class Report:
+    """What goes back to the judge."""
+
+    kernels: list[dict[str, Any]] = field(default_factory=list)
+    compile_seconds: float = 0.0
+    notes: list[str] = field(default_factory=list)
+    cases: list[dict[str, Any]] = field(default_factory=list)
+
+
+def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+    """Compile and replay.
+
+    Args:
+        request: recording {"kernels", "buffers", "calls"}; blocks; arch; cann; execute (False: compile only);
+            cases: list of {"call", "inputs": bytes per input storage}; params: bytes by name.
+
+    Returns:
+        header {"kernels", "compile_seconds", "notes", "cases"} and blocks: for each completed case the storages of
+        its outputs, then of its inputs, first run only.
+    """
+    recording = request["recording"]
+    report = Report()
+    blocks: list[bytes] = []
+    begin = time.perf_counter()
+    try:
+        order = _first_variants(recording)
+        built = _compile(recording, order, request, report)
+    except ToolMissing as error:
+        return {"infrastructure": str(error)}, []
+    report.compile_seconds = time.perf_counter() - begin
+    failed = any(k["error"] for k in report.kernels if k["needed"])
+    unsupported = [k for k in report.kernels if k["needed"] and k["unsupported"]]
+    if request["execute"] and not failed and not unsupported:
+        for case in request["cases"]:
+            # A thread, because process 1 of a namespace ignores alarms; native code runs without the interpreter lock.
+            watchdog = threading.Timer(request["execution"], os._exit, (OVERTIME,))
+            watchdog.daemon = True
+            watchdog.start()
+            result = _case(recording, request, case, built, blocks)
+            watchdog.cancel()
+            report.cases.append(result)
+            if result["error"] is not None:
+                break
+    header = {"kernels": report.kernels, "compile_seconds": report.compile_seconds, "notes": report.notes,
+              "cases": report.cases}  # fmt: skip
+    return header, blocks
+
+
+def _first_variants(recording: dict[str, Any]) -> list[dict[str, Any]]:
+    return [op for call in recording["calls"] for op in call["ops"] if op["op"] == "launch"]
+
+
+def _build(ir: KernelIR, request: dict[str, Any], *, native: bool) -> Built:
+    out = Built(ir)
+    try:
+        linalg = lower_to_linalg(ir, request["arch"])
+        out.artifact = compile_for_ascend(linalg, arch=request["arch"], cann=request["cann"], timeout=60.0)
+        if not out.artifact.ok:
+            out.error = CompileError("ascend", out.artifact.error, out.artifact.source_line)
+        elif native:
+            try:
+                out.native = build_native(linalg)
+            except NativeUnsupported as error:
+                out.unsupported = str(error) or "unknown operation"
+    except CompileError as error:
+        out.error = error
+    return out
+
+
+def _compile(
+    recording: dict[str, Any], launches: list[dict[str, Any]], request: dict[str, Any], report: Report
+) -> dict[int, Built]:
+    """Compile what the launches need; a launch takes the first of its variants that the compiler accepts."""
+    built: dict[int, Built] = {}
+    chosen: dict[int, bool] = {}
+    irs = [KernelIR.from_json(k) for k in recording["kernels"]]
+    for op in launches:
+        if "use" in op:
+            continue
+        for i, variant in enumerate(op["variants"]):
+            index = variant["kernel"]
+            if index not in built:
+                built[index] = _build(irs[index], request, native=request["execute"])
+            if built[index].error is None or i + 1 == len(op["variants"]):
+                op["use"] = i if built[index].error is None else 0
+                chosen[op["variants"][op["use"]]["kernel"]] = True
+                break
+    for index, item in sorted(built.items()):
+        report.kernels.append({
+            "name": item.ir.name, "index": index, "needed": index in chosen,
+            "error": None if item.error is None else
+            {"stage": item.error.stage, "message": item.error.line, "line": item.error.source_line},
+            "unsupported": item.unsupported, "version": item.artifact.version if item.artifact else "",
+            "seconds": item.artifact.seconds if item.artifact else 0.0,
+        })  # fmt: skip
+    return built
+
+
+def _case(
+    recording: dict[str, Any], request: dict[str, Any], case: dict[str, Any], built: dict[int, Built], blocks: list[bytes]
+) -> dict[str, Any]:
+    """Replay one case twice; outputs of the first run go to `blocks`."""
+    begin = time.perf_counter()
+    result: dict[str, Any] = {"error": None, "unstable": [], "seconds": 0.0, "native_seconds": 0.0}
+    call = recording["calls"][case["call"]]
+    runs = []
+    for placement, poison, reverse in RUNS:
+        memories: dict[int, GuardedMemory] = {}
+        try:
+            result["native_seconds"] = _replay(recording, request, case, built, memories, placement, poison, reverse)
+            runs.append(_collect(recording, call, case, memories))
+        except OutOfBounds as error:
+            result["error"] = {"kind": "out_of_bounds", "message": str(error), "kernel": error.kernel, "arg": error.arg,
+                               "side": error.side, "offset": error.offset}  # fmt: skip
+        except ExecutionFault as error:
+            result["error"] = {"kind": "fault", "message": str(error), "kernel": error.kernel}
+        except (movement.UnsupportedCast, MemoryError) as error:
+            result["error"] = {"kind": "memory", "message": f"{type(error).__name__}: {error}", "kernel": ""}
+        finally:
+            for memory in memories.values():
+                memory.close()
+        if result["error"] is not None:
+            result["seconds"] = time.perf_counter() - begin
+            return result
+    first, second = runs
+    result["unstable"] = [i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
+    result["blocks"] = len(first)
+    blocks += first
+    blocks += [second[i] for i in result["unstable"]]
+    result["seconds"] = time.perf_counter() - begin
+    return result
+
+
+def _replay(
+    recording: dict[str, Any], request: dict[str, Any], case: dict[str, Any], built: dict[int, Built],
+    memories: dict[int, GuardedMemory], placement: Placement, poison: int, reverse: bool,
+) -> float:  # fmt: skip
+    """Run the operations of a call in fresh memory; returns seconds spent in kernels."""
+    call = recording["calls"][case["call"]]
+    for index in sorted(used_buffers(call)):
+        buffer = recording["buffers"][index]
+        memory = GuardedMemory(buffer["nbytes"], placement, 16, poison)
+        memories[index] = memory
+        if buffer["kind"] == "input" and buffer["call"] == case["call"]:
+            memory.write(case["inputs"][buffer["index"]])
+        elif buffer["kind"] == "param":
+            memory.write(request["params"][buffer["name"]])
+
+    def view(data: dict[str, Any]) -> Any:
+        memory = memories[data["buffer"]]
+        return movement.array(memory.address, memory.size, data)
+
+    seconds = 0.0
+    for op in call["ops"]:
+        if op["op"] == "set":
+            memories[op["buffer"]].write(request["blocks"][op["block"]])
+        elif op["op"] == "fill":
+            movement.fill(view(op["dst"]), op["bits"])
+        elif op["op"] == "copy":
+            movement.move(view(op["dst"]), view(op["src"]), op["dst"]["dtype"], op["src"]["dtype"])
+        else:
+            seconds += _launch(op["variants"][op["use"]], built, memories, reverse)
+    return seconds
+
+
+def _launch(
+    variant: dict[str, Any], built: dict[int, Built], memories: dict[int, GuardedMemory], reverse: bool
+) -> float:
+    item = built[variant["kernel"]]
+    assert item.native is not None
+    args: list[Any] = []
+    for value, kind in zip(variant["args"], item.ir.arg_types, strict=True):
+        if isinstance(value, list):
+            memory = memories[value[0]]
+            args.append((memory.address + value[1], max(0, memory.size - value[1]) // ELEMENT.get(kind.lstrip("*k"), 1)))
+        else:
+            args.append(value)
+    begin = time.perf_counter()
+    item.native.run(variant["grid"], args, reverse=reverse)
+    seconds = time.perf_counter() - begin
+    for name, value in zip(item.ir.arg_names, variant["args"], strict=True):
+        if isinstance(value, list) and not memories[value[0]].slack_intact():
+            raise OutOfBounds(item.ir.name, name, "beside", 0)
+    return seconds
+
+
+def _collect(
+    recording: dict[str, Any], call: dict[str, Any], case: dict[str, Any], memories: dict[int, GuardedMemory]
+) -> list[bytes]:
+    """Storages of the output leaves in order, then of the inputs."""
+    out = [memories[leaf["buffer"]].read() for leaf in leaves(call["output"])]
+    where = {b["index"]: i for i, b in enumerate(recording["buffers"]) if b["kind"] == "input" and b["call"] == case["call"]}
+    for i, data in enumerate(case["inputs"]):
+        memory = memories.get(where.get(i, -1))
+        out.append(memory.read() if memory is not None else bytes(data))
+    return out

@@ -1,0 +1,186 @@
+"""Stands in for Triton's launch: every `kernel[grid](...)` is lowered to TTIR and recorded instead of run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from triton.runtime.autotuner import Autotuner
+from triton.runtime.jit import JITFunction
+
+from sandbox import compile as compiler
+from sandbox.toolchain import check_launch
+from sandbox.trace import Trace
+
+# Arguments of `JITFunction.run` that are neither kernel arguments nor compiler options.
+LAUNCH_KEYWORDS = {"grid", "warmup", "stream", "debug"}
+MAX_LAUNCHES = 4096
+
+
+class LaunchRecorder:
+    """Records launches into a trace.
+
+    Attributes:
+        kernels: distinct specialisations, as JSON values of `KernelIR`.
+        errors: every exception that came out of a launch, caught by the candidate or not.
+        count: launches in the current call.
+    """
+
+    def __init__(self, trace: Trace, arch: str) -> None:
+        self.trace = trace
+        self.arch = arch
+        self.kernels: list[dict[str, Any]] = []
+        self.errors: list[dict[str, str]] = []
+        self.count = 0
+        self._cache: dict[tuple[Any, ...], int] = {}
+        self._variants: list[dict[str, Any]] | None = None  # collected while an autotuner tries configurations
+        self._chosen: list[dict[str, Any]] | None = None
+
+    # ------------------------------------------------------------ one launch
+
+    def launch(self, jit_fn: JITFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        try:
+            variant, pointers = self._describe(jit_fn, args, kwargs)
+        except Exception as error:
+            if self._variants is None:
+                self._note(error, jit_fn)
+            raise
+        if self._variants is not None:
+            self._variants.append(variant)
+            return
+        if kwargs.get("warmup"):
+            return
+        variants, self._chosen = (self._chosen or [variant]), None
+        if self.count >= MAX_LAUNCHES:
+            raise RuntimeError(f"more than {MAX_LAUNCHES} launches in one forward")
+        self.count += 1
+        trace = self.trace
+        for tensor in pointers:
+            trace.materialise(tensor)
+        touched = {trace.storage(t).buffer for t in pointers}
+        trace.add({"op": "launch", "variants": variants}, 2, touched, touched)
+        for tensor in pointers:
+            trace.wrote_by_kernel(tensor)
+
+    def _describe(
+        self, jit_fn: JITFunction, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[dict[str, Any], list[torch.Tensor]]:
+        """The launch as data, and the tensors among its arguments."""
+        for hook in jit_fn.pre_run_hooks:
+            hook(*args, **{k: v for k, v in kwargs.items() if k not in LAUNCH_KEYWORDS})
+        plain = {k: v for k, v in kwargs.items() if k not in LAUNCH_KEYWORDS}
+        plain |= dict(jit_fn.bishengir_option or {})
+        self._check_tensors([*args, *plain.values()])
+        signature, constants, attrs, runtime = compiler.specialise(jit_fn, args, plain)
+        names = set(jit_fn.signature.parameters)
+        options = {k: v for k, v in plain.items() if k not in names}
+        key = (
+            id(jit_fn), tuple(signature.items()), tuple((k, repr(v)) for k, v in constants.items()),
+            repr(attrs.to_dict() if hasattr(attrs, "to_dict") else attrs), repr(sorted(options.items(), key=str)),
+        )  # fmt: skip
+        index = self._cache.get(key)
+        if index is None:
+            lowered = compiler.lower_to_ttir(jit_fn, signature, constants, attrs, self.arch, options)
+            self.kernels.append(lowered.to_json())
+            index = self._cache[key] = len(self.kernels) - 1
+        grid = kwargs.get("grid")
+        if callable(grid):
+            bound = jit_fn.signature.bind(*args, **{k: v for k, v in plain.items() if k in names})
+            bound.apply_defaults()
+            grid = grid(dict(bound.arguments))
+        grid = self._grid(grid, kwargs.get("warmup", False))
+        refusal = check_launch(tuple(grid), self.arch)
+        if refusal:
+            raise RuntimeError(refusal)
+        values: list[Any] = []
+        pointers = []
+        for value in runtime:
+            if isinstance(value, torch.Tensor):
+                pointers.append(value)
+                offset = value.storage_offset() * value.element_size()
+                values.append([self.trace.storage(value).buffer, offset])
+            else:
+                values.append(value)
+        return {"kernel": index, "grid": grid, "args": values}, pointers
+
+    @staticmethod
+    def _grid(grid: Any, warmup: bool) -> list[int]:
+        if grid is None and warmup:
+            return [1, 1, 1]
+        if isinstance(grid, int):
+            grid = (grid,)
+        if not isinstance(grid, tuple | list) or not 1 <= len(grid) <= 3:
+            raise TypeError(f"the grid must be a tuple of 1 to 3 integers, not {grid!r}"[:200])
+        out = []
+        for n in grid:
+            if isinstance(n, float) or not hasattr(n, "__index__"):
+                raise TypeError(f"the grid must be made of integers, not {n!r}"[:200])
+            if n.__index__() < 0:
+                raise ValueError(f"a grid dimension is negative: {n}")
+            out.append(n.__index__())
+        return (out + [1, 1])[:3]
+
+    @staticmethod
+    def _check_tensors(values: list[Any]) -> None:
+        for value in values:
+            if isinstance(value, torch.Tensor) and type(value) not in (torch.Tensor, torch.nn.Parameter):
+                raise TypeError(f"a kernel argument is a {type(value).__name__}, not a plain tensor")
+
+    def _note(self, error: Exception, jit_fn: Any) -> None:
+        stage = error.stage if isinstance(error, compiler.CompileError) else "launch"
+        line = error.source_line if isinstance(error, compiler.CompileError) else self.trace.line()
+        message = error.line if isinstance(error, compiler.CompileError) else f"{type(error).__name__}: {error}"
+        name = getattr(jit_fn, "__name__", "kernel")
+        self.errors.append({"stage": stage, "kernel": name, "message": message[:500], "line": line or self.trace.line()})
+
+    # ------------------------------------------------------------ autotune
+
+    def bench(self, tuner: Autotuner, args: tuple[Any, ...], config: Any, meta: dict[str, Any]) -> float:
+        """Try one configuration: 0 if it reaches TTIR, else infinity. The first good one is launched; the device takes
+        the first that the Ascend compiler accepts."""
+        collected, self._variants = self._variants, []
+        try:
+            current = dict(meta, **config.all_kwargs())
+            tuner.fn.run(*args, **current)
+            tried = self._variants
+        except compiler.CompileError as error:
+            self._failed_config = error
+            return float("inf")
+        finally:
+            self._variants = collected
+        self._configs = getattr(self, "_configs", [])
+        self._configs.append(tried[0])
+        return 0.0
+
+    def tuned(self, run: Callable[..., Any], tuner: Autotuner, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """`Autotuner.run` with the accepted configurations kept as variants of the launch."""
+        self._configs: list[dict[str, Any]] = []
+        tuner.cache.clear()  # every call looks alike
+        try:
+            self._chosen = self._configs if len(tuner.configs) > 1 else None
+            return run(tuner, *args, **kwargs)
+        finally:
+            self._chosen = None
+
+
+@contextmanager
+def recording_launches(recorder: LaunchRecorder) -> Any:
+    """Replace Triton's launch and its autotuner's timing for the duration."""
+    launch, bench, tuned = JITFunction.run, Autotuner._bench, Autotuner.run
+
+    def run(self: JITFunction, *args: Any, **kwargs: Any) -> None:
+        recorder.launch(self, args, kwargs)
+
+    def timing(self: Autotuner, *args: Any, config: Any, **meta: Any) -> list[float]:
+        return [recorder.bench(self, args, config, meta)] * 3
+
+    def autotuned(self: Autotuner, *args: Any, **kwargs: Any) -> Any:
+        return recorder.tuned(tuned, self, args, kwargs)
+
+    JITFunction.run, Autotuner._bench, Autotuner.run = run, timing, autotuned
+    try:
+        yield recorder
+    finally:
+        JITFunction.run, Autotuner._bench, Autotuner.run = launch, bench, tuned

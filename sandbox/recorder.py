@@ -1,0 +1,212 @@
+"""Runs inside the walls: imports a candidate, builds `ModelNew`, calls `forward` on stand-in data, records.
+
+Nothing here is trusted by the judge. The candidate shares this process, so whatever it forges can only be another
+recording, and a recording is executed elsewhere on data that this process never saw.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import threading
+import traceback
+from typing import Any
+
+import torch
+
+from sandbox import tensors
+from sandbox.compile import CompileError
+from sandbox.execute.standin import install_driver_stand_in
+from sandbox.launches import LaunchRecorder, recording_launches
+from sandbox.trace import Dispatch, PythonReads, Trace
+
+MODULE = "candidate"
+
+
+class Stop(Exception):
+    """The candidate cannot be recorded; carries what the judge is told."""
+
+    def __init__(self, kind: str, message: str, line: str = "", stage: str = "") -> None:
+        super().__init__(message)
+        self.data = {"kind": kind, "message": message[:600], "line": line[:200], "stage": stage}
+
+
+def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+    """Record a candidate.
+
+    Args:
+        request: source; init (packed arguments of the constructor); weight_seed; state (packed state_dict or None);
+            training; arch; groups: packed inputs of each call.
+
+    Returns:
+        header {"kernels", "buffers", "calls", "violations", "launch_errors", "reveal", "reveal_params", "facts"} or
+        with "stop" {"kind", "message", "line", "stage"} as well, and the byte blocks of `set` operations.
+    """
+    path = os.path.join(os.getcwd(), f"{MODULE}.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(request["source"])
+    install_driver_stand_in(request["arch"])
+    trace = Trace(path)
+    recorder = LaunchRecorder(trace, request["arch"])
+    facts: dict[str, Any] = {}
+    header: dict[str, Any] = {"calls": []}
+    before = watched()
+    threads = _threads()
+    try:
+        with torch.no_grad(), recording_launches(recorder):
+            module = _import(path, trace)
+            model = _construct(module, request, trace, facts)
+            for index, group in enumerate(request["groups"]):
+                header["calls"].append(_call(model, index, group, trace, recorder))
+    except Stop as stop:
+        header["stop"] = stop.data
+    facts["patched"] = sorted(name for name, value in watched().items() if before.get(name, value) is not value)
+    facts["threads"] = max(0, _threads() - threads)
+    header |= {
+        "kernels": recorder.kernels, "buffers": trace.buffers, "violations": trace.violations,
+        "launch_errors": recorder.errors, "reveal": sorted(trace.reveal), "reveal_params": trace.reveal_params,
+        "facts": facts,
+    }  # fmt: skip
+    return header, trace.blocks
+
+
+def _import(path: str, trace: Trace) -> Any:
+    spec = importlib.util.spec_from_file_location(MODULE, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[MODULE] = module
+    _guarded(lambda: spec.loader.exec_module(module), "importing the file", trace)
+    if not isinstance(getattr(module, "ModelNew", None), type):
+        raise Stop("static_error", "the file defines no class ModelNew")
+    return module
+
+
+def _construct(module: Any, request: dict[str, Any], trace: Trace, facts: dict[str, Any]) -> Any:
+    """Build ModelNew with the weights of the reference."""
+    init = tensors.unpack(request["init"])
+    torch.manual_seed(request["weight_seed"])
+
+    def build() -> Any:
+        with PythonReads(trace), Dispatch(trace):
+            return module.ModelNew(*init)
+
+    model = _guarded(build, "ModelNew(*get_init_inputs())", trace)
+    if not isinstance(model, torch.nn.Module) and not callable(model):
+        raise Stop("runtime_error", "ModelNew is not callable")
+    facts["weights"] = "none"
+    if isinstance(model, torch.nn.Module):
+        facts["weights"] = _load(model, request["state"], trace)
+        model.train(request["training"])
+        for name, tensor in _state(model).items():
+            trace.bind(tensor, "param", 1, name=name)
+    return model
+
+
+def _state(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    named = dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers(remove_duplicate=False))
+    return {name: tensor for name, tensor in named.items() if tensor is not None}
+
+
+def _load(model: torch.nn.Module, state: Any, trace: Trace) -> str:
+    """Strict load of the reference's weights; same-seed construction where the names do not match."""
+    if not state:
+        return "none" if not model.state_dict() else "seed"
+    unpacked = tensors.unpack(state)
+    own = model.state_dict()
+    if set(own) != set(unpacked) or any(own[k].shape != v.shape for k, v in unpacked.items()):
+        return "seed"
+
+    def load() -> None:
+        with PythonReads(trace), Dispatch(trace):
+            model.load_state_dict(unpacked, strict=True)
+
+    _guarded(load, "load_state_dict", trace)
+    return "loaded"
+
+
+def _call(model: Any, index: int, group: Any, trace: Trace, recorder: LaunchRecorder) -> dict[str, Any]:
+    """One `forward`: operations and outputs."""
+    inputs = tensors.unpack(group)
+    trace.begin_call(index)
+    recorder.count = 0
+    for i, tensor in enumerate(tensors.tree_tensors(inputs)):
+        trace.bind(tensor, "input", 2, call=index, index=i)
+
+    def forward() -> Any:
+        with PythonReads(trace), Dispatch(trace):
+            return model(*inputs)
+
+    output = _guarded(forward, "forward", trace)
+    tree = _describe(output, trace)
+    needed = {leaf for leaf in _output_buffers(tree)} | {trace.storage(t).buffer for t in tensors.tree_tensors(inputs)}
+    return {"ops": trace.ops_of_call(index, needed), "output": tree, "launches": recorder.count}
+
+
+def _describe(value: Any, trace: Trace, depth: int = 0) -> dict[str, Any]:
+    if isinstance(value, torch.Tensor):
+        plain = type(value) in (torch.Tensor, torch.nn.Parameter) and value.layout == torch.strided
+        name = "Tensor" if plain else type(value).__name__
+        if not plain:
+            return {"type": "other", "repr": f"tensor subclass {name}"[:100], "items": []}
+        storage = trace.materialise(value)
+        return {"type": "tensor", **trace.view(value), "written": storage.launched, "class": name, "items": []}
+    if isinstance(value, list | tuple) and depth < 6:
+        kind = "list" if isinstance(value, list) else "tuple"
+        return {"type": kind, "items": [_describe(v, trace, depth + 1) for v in value]}
+    if isinstance(value, dict) and depth < 6:
+        items = [_describe(v, trace, depth + 1) for v in value.values()]
+        return {"type": "dict", "keys": [str(k) for k in value], "items": items}
+    kind = "value" if value is None or isinstance(value, bool | int | float | str) else "other"
+    return {"type": kind, "repr": repr(value)[:100] if kind == "value" else type(value).__name__, "items": []}
+
+
+def _output_buffers(tree: dict[str, Any]) -> set[int]:
+    own = {tree["buffer"]} if tree["type"] == "tensor" else set()
+    return own.union(*(_output_buffers(item) for item in tree["items"]))
+
+
+def _guarded(action: Any, what: str, trace: Trace) -> Any:
+    """Run the candidate's code; whatever it raises becomes a `Stop` with its line."""
+    try:
+        return action()
+    except CompileError as error:
+        raise Stop("compile_error", error.line, error.source_line or _line_of(error, trace), error.stage) from error
+    except (SystemExit, KeyboardInterrupt) as error:
+        raise Stop("exit", f"{what} called exit: {type(error).__name__}", _line_of(error, trace)) from error
+    except RecursionError as error:
+        raise Stop("runtime_error", f"{what}: RecursionError", _line_of(error, trace)) from error
+    except BaseException as error:
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        raise Stop("runtime_error", text, _line_of(error, trace), what) from error
+
+
+def _line_of(error: BaseException, trace: Trace) -> str:
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == trace.path]
+    return f"{frames[-1].lineno}: {(frames[-1].line or '').strip()}" if frames else ""
+
+
+def _threads() -> int:
+    return max(threading.active_count(), len(os.listdir("/proc/self/task")))
+
+
+def watched() -> dict[str, Any]:
+    """Functions whose replacement is tampering: clocks, comparisons, torch's and Triton's own entry points."""
+    import builtins
+    import json
+    import time
+
+    import triton
+    from triton.runtime.autotuner import Autotuner
+    from triton.runtime.jit import JITFunction
+
+    places: list[Any] = [
+        time, os, json, builtins, torch, torch.Tensor, torch.nn.functional, torch.nn.Module, torch.testing, triton,
+        triton.testing, triton.language, triton.language.core, JITFunction, Autotuner, sys, threading,
+    ]  # fmt: skip
+    found = {}
+    for place in places:
+        for name, value in vars(place).items():
+            if callable(value) and not (place is sys and name in ("excepthook", "displayhook")):
+                found[f"{place.__name__}.{name}"] = value
+    return found

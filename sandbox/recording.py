@@ -1,0 +1,191 @@
+"""What a candidate's `forward` asked the device to do, as plain data.
+
+A recording is a program of a few kinds of operations over byte buffers:
+
+    set     buffer, block           host data, known when recorded (constants made by the candidate)
+    fill    dst view, value bits    one element value everywhere
+    copy    dst view, src view      data movement, with a cast if the types differ
+    launch  kernel, grid, args      a Triton kernel; variants of an autotuned kernel in the order of its configurations
+
+Buffers are whole storages: an input, a parameter, or an allocation. A view is (buffer, dtype, shape, strides, offset),
+strides and offset in elements. The recording comes from a hostile process: `validate` checks every index, size and name
+before anything is done with it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+# Bytes per element of every dtype that may appear.
+DTYPES = {
+    "float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "int64": 8, "int32": 4, "int16": 2, "int8": 1,
+    "uint8": 1, "uint16": 2, "uint32": 4, "uint64": 8, "bool": 1,
+    "float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e4m3fnuz": 1, "float8_e5m2fnuz": 1,
+}  # fmt: skip
+MAX_BUFFERS, MAX_OPS, MAX_TOTAL_BYTES = 4096, 20000, 2 << 30
+
+
+class InvalidRecording(Exception):
+    """The recorder sent something that no honest recorder sends."""
+
+
+def _need(condition: bool, what: str) -> None:
+    if not condition:
+        raise InvalidRecording(what)
+
+
+def _count(value: Any, limit: int = 1 << 48) -> int:
+    _need(type(value) is int and 0 <= value <= limit, "a size is not a natural number")
+    return int(value)
+
+
+def check_view(view: Any, sizes: list[int]) -> None:
+    """A view lies inside its buffer."""
+    _need(isinstance(view, dict), "not a view")
+    _need(view.get("dtype") in DTYPES, f"unknown dtype {str(view.get('dtype'))[:30]}")
+    shape, strides = view.get("shape"), view.get("strides")
+    _need(isinstance(shape, list) and isinstance(strides, list) and len(shape) == len(strides) <= 32, "bad view")
+    buffer = _count(view.get("buffer"), len(sizes) - 1)
+    offset = _count(view.get("offset"))
+    for size, stride in zip(shape, strides, strict=True):
+        _count(size, 1 << 40)
+        _count(stride)
+    if math.prod(shape) == 0:
+        return
+    last = offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+    _need((last + 1) * DTYPES[view["dtype"]] <= sizes[buffer], "a view leaves its buffer")
+    _need(math.prod(shape) * DTYPES[view["dtype"]] <= MAX_TOTAL_BYTES, "a view is too large")
+
+
+def leaves(output: Any) -> Iterator[dict[str, Any]]:
+    """The tensors of an output tree, in order."""
+    if output["type"] == "tensor":
+        yield output
+    for item in output.get("items", []):
+        yield from leaves(item)
+
+
+def _check_output(tree: Any, sizes: list[int], depth: int = 0) -> None:
+    _need(isinstance(tree, dict) and depth < 8, "bad output tree")
+    kind = tree.get("type")
+    if kind == "tensor":
+        check_view(tree, sizes)
+        _need(isinstance(tree.get("written"), bool) and isinstance(tree.get("class"), str), "bad output")
+    elif kind in ("list", "tuple", "dict"):
+        items = tree.get("items")
+        _need(isinstance(items, list) and len(items) <= 256, "bad output container")
+        _need(kind != "dict" or (isinstance(tree.get("keys"), list) and len(tree["keys"]) == len(items)), "bad dict")
+        for item in items:
+            _check_output(item, sizes, depth + 1)
+    else:
+        _need(kind in ("value", "other") and isinstance(tree.get("repr"), str), "unknown output")
+
+
+def _check_launch(op: dict[str, Any], kernels: list[dict[str, Any]], sizes: list[int]) -> None:
+    variants = op.get("variants")
+    _need(isinstance(variants, list) and 1 <= len(variants) <= 256, "a launch without kernel")
+    for variant in variants:
+        kernel = kernels[_count(variant.get("kernel"), len(kernels) - 1)]
+        grid, args = variant.get("grid"), variant.get("args")
+        _need(isinstance(grid, list) and len(grid) == 3, "bad grid")
+        for n in grid:
+            _count(n, 1 << 40)
+        _need(isinstance(args, list) and len(args) == len(kernel["arg_types"]), "wrong number of kernel arguments")
+        for arg, kind in zip(args, kernel["arg_types"], strict=True):
+            if kind.startswith("*"):
+                _need(isinstance(arg, list) and len(arg) == 2, "a pointer argument is not (buffer, byte offset)")
+                offset = _count(arg[1])
+                _need(offset <= sizes[_count(arg[0], len(sizes) - 1)], "a pointer lies outside its buffer")
+            else:
+                _need(type(arg) in (int, float, bool), "a scalar argument is not a number")
+
+
+def _check_kernel(kernel: Any) -> None:
+    fields: dict[str, Callable[[Any], bool]] = {
+        "name": lambda v: isinstance(v, str) and 0 < len(v) < 1000,
+        "ttir": lambda v: isinstance(v, str) and len(v) < 8 << 20,
+        "arg_types": lambda v: isinstance(v, list) and all(isinstance(t, str) and len(t) < 32 for t in v),
+        "arg_names": lambda v: isinstance(v, list) and all(isinstance(t, str) for t in v),
+        "options": lambda v: isinstance(v, dict),
+        "first_line": lambda v: type(v) is int,
+        "source": lambda v: isinstance(v, dict) and all(k.isdigit() and isinstance(t, str) for k, t in v.items()),
+    }
+    _need(isinstance(kernel, dict) and set(kernel) == set(fields), "bad kernel")
+    for name, valid in fields.items():
+        _need(valid(kernel[name]), f"bad kernel field {name}")
+    _need(len(kernel["arg_names"]) == len(kernel["arg_types"]), "bad kernel arguments")
+
+
+def validate(data: Any, blocks: int, inputs: list[list[int]], params: dict[str, int]) -> None:
+    """Check a recording.
+
+    Args:
+        data: {"kernels", "buffers", "calls"} as the recorder sent it.
+        blocks: number of byte blocks that came with it.
+        inputs: for each call, the storage size in bytes of each input tensor.
+        params: storage size in bytes of each parameter and module buffer.
+
+    Raises:
+        InvalidRecording: with the first thing that is wrong.
+    """
+    _need(isinstance(data, dict), "not a recording")
+    kernels, buffers, calls = data.get("kernels"), data.get("buffers"), data.get("calls")
+    _need(isinstance(kernels, list) and len(kernels) <= 512, "bad kernel list")
+    _need(isinstance(buffers, list) and len(buffers) <= MAX_BUFFERS, "too many tensors")
+    _need(isinstance(calls, list) and len(calls) == len(inputs), "wrong number of calls")
+    for kernel in kernels:
+        _check_kernel(kernel)
+    sizes = []
+    for buffer in buffers:
+        _need(isinstance(buffer, dict), "bad buffer")
+        sizes.append(_count(buffer.get("nbytes"), MAX_TOTAL_BYTES))
+        kind = buffer.get("kind")
+        if kind == "input":
+            call = _count(buffer.get("call"), len(calls) - 1)
+            index = _count(buffer.get("index"), len(inputs[call]) - 1)
+            _need(sizes[-1] == inputs[call][index], "an input buffer has another size")
+        elif kind == "param":
+            _need(buffer.get("name") in params and params[buffer["name"]] == sizes[-1], "unknown parameter")
+        else:
+            _need(kind == "alloc", "unknown buffer kind")
+    for call in calls:
+        ops = call.get("ops") if isinstance(call, dict) else None
+        _need(isinstance(ops, list) and len(ops) <= MAX_OPS, "too many operations")
+        for op in ops:
+            kind = op.get("op") if isinstance(op, dict) else None
+            if kind == "launch":
+                _check_launch(op, kernels, sizes)
+            elif kind == "copy":
+                check_view(op.get("src"), sizes)
+                check_view(op.get("dst"), sizes)
+                _need(math.prod(op["src"]["shape"]) == math.prod(op["dst"]["shape"]), "copy between different sizes")
+                _need(op["src"]["shape"] == op["dst"]["shape"], "copy between different shapes")
+            elif kind == "fill":
+                check_view(op.get("dst"), sizes)
+                value = op.get("bits")
+                width = DTYPES[op["dst"]["dtype"]]
+                _need(isinstance(value, str) and len(value) == 2 * width and _is_hex(value), "bad fill value")
+            else:
+                _need(kind == "set", "unknown operation")
+                _count(op.get("buffer"), len(sizes) - 1)
+                _count(op.get("block"), blocks - 1)
+        _check_output(call.get("output"), sizes)
+
+
+def _is_hex(text: str) -> bool:
+    return all(c in "0123456789abcdef" for c in text)
+
+
+def used_buffers(call: dict[str, Any]) -> set[int]:
+    """Every buffer that a call touches."""
+    used = {leaf["buffer"] for leaf in leaves(call["output"])}
+    for op in call["ops"]:
+        if op["op"] == "launch":
+            used |= {arg[0] for v in op["variants"] for arg in v["args"] if isinstance(arg, list)}
+        elif op["op"] == "set":
+            used.add(op["buffer"])
+        else:
+            used |= {op[k]["buffer"] for k in ("src", "dst") if k in op}
+    return used
