@@ -111,6 +111,7 @@ class TrainConfig(Section):
     steps: int = Field(30, ge=1)
     groups_per_step: int = Field(4, ge=1)
     group_size: int = Field(8, ge=2)
+    optimizer: Literal["adamw", "muon"] = "adamw"
     lr: float = Field(1e-4, gt=0)
     warmup_steps: int = Field(2, ge=0)
     weight_decay: float = Field(0.0, ge=0)
@@ -128,7 +129,7 @@ class TrainConfig(Section):
 class EvalConfig(Section):
     """Evaluation before and after training, and `atrl eval` (atrl_ms/evaluate)."""
 
-    sessions: int = Field(64, ge=1, description="sessions on held-out tasks for each evaluation")
+    sessions: int = Field(64, ge=0, description="sessions on held-out tasks for each evaluation; 0 evaluates nothing")
     temperature: float = Field(0.6, ge=0)
 
 
@@ -142,7 +143,7 @@ class WarmStartConfig(Section):
     two_faults: float = Field(0.3, ge=0, le=1, description="probability of a second fault in a faulty first draft")
     right_fix: float = Field(0.7, ge=0, le=1, description="probability that a fix addresses the feedback")
     edit: float = Field(0.75, ge=0, le=1, description="probability of an edit instead of a rewrite")
-    vocab_size: int = Field(1536, ge=512)
+    vocab_size: int = Field(2048, ge=512)
     hidden_size: int = Field(256, ge=32)
     layers: int = Field(4, ge=1)
     heads: int = Field(4, ge=1)

@@ -32,9 +32,16 @@ class MicroBatch:
     ref_logp: np.ndarray  # (B, T) float32, log pi_ref; filled when the KL term is on
     rows: list[tuple[int, int]]  # (credit, segment) of each row; padding rows have none
 
-    @property
-    def trained_tokens(self) -> int:
-        return int((self.weights > 0).sum())
+    def columns(self) -> dict[str, np.ndarray]:
+        """The arrays under the names that the learner uses."""
+        return {
+            "ids": self.token_ids,
+            "weight": self.weights,
+            "adv": self.advantages,
+            "old_logp": self.old_logp,
+            "mu_logp": self.rollout_logp,
+            "ref_logp": self.ref_logp,
+        }
 
 
 def make_micro_batches(

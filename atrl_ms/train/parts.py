@@ -1,0 +1,80 @@
+"""From a configuration to what the RL loop drives: policy, learner, engine, sandbox, tasks."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agent.knowledge import KnowledgeBase
+from atrl_ms.config import Config
+from atrl_ms.errors import UserError
+from atrl_ms.policy.tokenizer import load_tokenizer
+from atrl_ms.policy.weights import load_checkpoint, load_weights, save_checkpoint
+from atrl_ms.rollout.native import NativeEngine
+from atrl_ms.train.learner import Learner
+from atrl_ms.train.optim import OptimizerSettings
+from atrl_ms.train.rl import Parts
+from sandbox.pool import SandboxPool
+from sandbox.suite import held_out_tasks, train_tasks
+
+TOKENIZER_FILES = ("tokenizer.model", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
+
+
+@contextmanager
+def build_parts(config: Config) -> Iterator[Parts]:
+    """Everything a run needs, for the time of the run; the sandbox's processes end with it.
+
+    Raises:
+        UserError: a checkpoint, tokenizer or task set that cannot be used.
+    """
+    directory = Path(config.policy.checkpoint)
+    tokenizer = load_tokenizer(directory)
+    model, model_config = load_checkpoint(directory)
+    if tokenizer.vocab_size > model_config.vocab_size:
+        raise UserError(
+            f"{directory}: the tokenizer knows {tokenizer.vocab_size} pieces, the model {model_config.vocab_size}"
+        )
+    if config.agent.window > model_config.max_position_embeddings:
+        raise UserError(
+            f"agent.window {config.agent.window} exceeds the policy's {model_config.max_position_embeddings} positions"
+        )
+    temperature = config.engine.temperature
+    if temperature <= 0:
+        raise UserError("engine.temperature must be above 0 for training: a greedy policy has nothing to compare")
+    learner = Learner(
+        model,
+        OptimizerSettings(
+            kind=config.train.optimizer,
+            weight_decay=config.train.weight_decay,
+            max_grad_norm=config.train.max_grad_norm,
+        ),
+        temperature=temperature,
+    )
+    reference = None
+    if config.algo.kl_coef > 0:
+        reference = Learner(load_checkpoint(directory)[0], temperature=temperature).logprobs
+
+    def save_policy(target: Path) -> None:
+        save_checkpoint(model, model_config, target)
+        for name in TOKENIZER_FILES:
+            if (directory / name).is_file():
+                shutil.copyfile(directory / name, target / name)
+
+    pool = SandboxPool(config.sandbox)
+    try:
+        yield Parts(
+            engine=NativeEngine(model, max_batch=config.engine.max_batch, max_context=config.agent.window),
+            tokenizer=tokenizer,
+            judge=pool,
+            learner=learner,
+            save_policy=save_policy,
+            load_policy=lambda path: load_weights(model, path),
+            train_tasks=train_tasks(config.tasks.families),
+            held_out_tasks=held_out_tasks(config.tasks.families),
+            reference=reference,
+            knowledge=KnowledgeBase.load(),
+        )
+    finally:
+        pool.close()
