@@ -144,9 +144,7 @@ def specialise(
     for name, value in constants.items():
         if callable(value):
             raise TypeError(f"Callable constexpr {name} is not supported")
-    runtime = [
-        value for parameter, value in zip(jit_fn.params, values, strict=True) if parameter.name not in constants
-    ]
+    runtime = [value for parameter, value in zip(jit_fn.params, values, strict=True) if parameter.name not in constants]
     return signature, constants, attrs, runtime
 
 

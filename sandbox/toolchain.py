@@ -143,7 +143,8 @@ def bishengir(program: str, cann: str) -> Path:
     for path in candidates:
         if os.access(path, os.X_OK):
             return path
-    lost = "no kernel can be compiled for Ascend" if program == "bishengir-compile" else "no native execution on the CPU"
+    compiling = program == "bishengir-compile"
+    lost = "no kernel can be compiled for Ascend" if compiling else "no native execution on the CPU"
     raise ToolMissing(
         f"{program} {version} (for CANN {cann}) is not installed: {lost}; install it with `{install_hint(version)}`"
     )
@@ -240,3 +241,39 @@ class Cache:
         except OSError:
             if temporary is not None:
                 Path(temporary).unlink(missing_ok=True)
+
+
+KERNEL_NAME_LENGTH = 49  # CANN's limit; triton-ascend keeps the end of a longer name
+
+
+def device_kernel_name(name: str) -> str:
+    """The name under which the device and its profiler know a kernel."""
+    return name[-KERNEL_NAME_LENGTH:]
+
+
+def check_launch(grid: tuple[int, ...], arch: str = DEFAULT_ARCH) -> str | None:
+    """What a device says to a launch of this grid: None if it accepts it, else its error text with the remedy.
+
+    An empty grid is accepted and launches nothing.
+    """
+    limit = device(arch).max_grid
+    if not 1 <= len(grid) <= 3:
+        return f"grid must have 1 to 3 dimensions, got {len(grid)}"
+    for axis, size in zip("xyz", grid, strict=False):
+        if isinstance(size, bool) or not isinstance(size, int):
+            return f"grid dimension {axis} must be an integer, got {type(size).__name__}"
+        if size < 0:
+            return f"grid dimension {axis} must not be negative, got {size}"
+    total = 1
+    for size in grid:
+        total *= size
+    if total == 0:
+        return None
+    remedy = "launch fewer programs (about the number of cores) and loop over the blocks inside the kernel"
+    for axis, size in zip("xyz", grid, strict=False):
+        if size > limit:
+            return f"coreDim={size} (grid {axis}) can't be greater than UINT16_MAX ({limit}): {remedy}"
+    if total > limit:
+        shape = " x ".join(map(str, grid))
+        return f"coreDim={total} ({shape} programs) can't be greater than UINT16_MAX ({limit}): {remedy}"
+    return None

@@ -21,18 +21,19 @@ from pathlib import Path
 
 from sandbox import toolchain
 from sandbox.compile import LinalgModule
+from sandbox.execute.library import NoBody, with_bodies
 from sandbox.execute.memory import ExecutionFault, classify
 from sandbox.execute.runtime import runtime
 
 PASSES = (
     "--allow-unregistered-dialect",
+    "--inline",
     "--one-shot-bufferize=allow-return-allocs-from-loops=true",
     "--buffer-loop-hoisting",
     "--convert-linalg-to-affine-loops",
     "--lower-affine",
     "--convert-linalg-to-loops",
     "--convert-scf-to-cf",
-    "--convert-cf-to-llvm",
     "--arith-expand=include-bf16=true",
     "--convert-arith-to-llvm",
     "--convert-math-to-llvm",
@@ -44,6 +45,7 @@ PASSES = (
     "--convert-func-to-llvm",
     "--convert-arith-to-llvm",
     "--convert-index-to-llvm",
+    "--convert-cf-to-llvm",
     "--reconcile-unrealized-casts",
 )
 PASS_TIMEOUT = 60.0  # seconds
@@ -171,7 +173,8 @@ class NativeKernel:
 
 def native_key(linalg: LinalgModule) -> str:
     """Cache key of the machine code: kernel, this CPU, and everything that shapes the code."""
-    sources = [Path(__file__).read_bytes(), Path(__file__).with_name("runtime.py").read_bytes()]
+    here = Path(__file__)
+    sources = [here.with_name(name).read_bytes() for name in (here.name, "runtime.py", "library.py")]
     return toolchain.Cache.key(linalg.ir.key(), runtime().cpu, *sources)
 
 
@@ -198,6 +201,10 @@ def _to_llvm_dialect(linalg: LinalgModule) -> str:
     text = re.sub(rf"@{re.escape(linalg.kernel_name)}\b", f"@{KERNEL}", linalg.native_text)
     # Hints for the Ascend compiler only.
     text = re.sub(r"^\s*annotation\.mark .*\n", "", text, flags=re.MULTILINE)
+    try:
+        text = with_bodies(text)
+    except NoBody as error:
+        raise NativeUnsupported(str(error)) from error
     with tempfile.TemporaryDirectory(prefix="atrl-native-") as folder:
         source = Path(folder) / "kernel.mlir"
         source.write_text(text)
@@ -241,6 +248,17 @@ def _to_llvm_ir(dialect: str) -> str:
     return str(translated)
 
 
+_SIZES = {"i1": 1, "i8": 1, "i16": 2, "half": 2, "bfloat": 2, "i32": 4, "float": 4, "i64": 8, "double": 8, "ptr": 8}
+
+
+def _fold_sizes(text: str) -> str:
+    """Evaluate the sizes that the translation writes as constant expressions (newer LLVM has no `mul` among them)."""
+    text = re.sub(
+        r"ptrtoint \(ptr getelementptr \((\w+), ptr null, i32 1\) to i64\)", lambda match: str(_SIZES[match[1]]), text
+    )
+    return re.sub(r"mul \(i64 (\d+), i64 (\d+)\)", lambda match: str(int(match[1]) * int(match[2])), text)
+
+
 _INTEGER = r"i(?:8|16|32|64)"
 
 
@@ -270,8 +288,9 @@ def _helper(operation: str, kind: str) -> str:
         target, source = kind.split(".")
         llvm_name = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}
         # bfloat has no direct saturating conversion in every backend.
-        wide, widen = ("float", f"  %w = fpext {source} %x to float\n") if source in ("half", "bfloat") else (source, "")
-        value = "%w" if widen else "%x"
+        short = source in ("half", "bfloat")
+        wide, widen = ("float", f"  %w = fpext {source} %x to float\n") if short else (source, "")
+        value = "%w" if short else "%x"
         intrinsic = f"@llvm.{operation}.sat.{target}.{llvm_name[wide]}"
         return (
             f"\ndefine internal {target} @atrl_{operation}_{target}_{source}({source} %x) alwaysinline nounwind {{\n"
@@ -301,7 +320,7 @@ def _emit(text: str, linalg: LinalgModule) -> NativeKernel:
     import llvmlite.binding as llvm
 
     linked = runtime()
-    text = _defined_arithmetic(text)
+    text = _defined_arithmetic(_fold_sizes(text))
     text = text.replace("declare ptr @malloc(i64)", "declare noalias ptr @atrl_alloc(i64) nounwind")
     text = text.replace("@malloc(", "@atrl_alloc(")
     text, scalar_types = _with_entry(text, linalg)
