@@ -45,8 +45,10 @@ class Forward(nn.Cell):
         self.model = model
         self.sharpness = 1.0 / temperature
 
-    def construct(self, ids_BT: Tensor, targets_BT: Tensor, cos: Tensor, sin: Tensor, mask: Tensor) -> Tensor:
-        logits = self.model(ids_BT, cos, sin, mask)
+    def construct(
+        self, ids_BT: Tensor, targets_BT: Tensor, cos: Tensor, sin: Tensor, mask: Tensor, inverse_temperature: Tensor
+    ) -> Tensor:
+        logits = self.model(ids_BT, cos, sin, mask) * inverse_temperature
         if self.sharpness != 1.0:
             logits = logits * self.sharpness
         logp = po.pick(po.log_softmax(logits), targets_BT.reshape(-1))
@@ -99,22 +101,25 @@ class Learner:
 
     # ------------------------------------------------------------ public
 
-    def logprobs(self, ids_BT: np.ndarray) -> np.ndarray:
-        """Log-probability of every token given those before it, (B, T) float32; position 0 is 0."""
+    def logprobs(self, ids_BT: np.ndarray, temperature: float = 1.0) -> np.ndarray:
+        """Log-probability of every token given those before it, (B, T) float32; position 0 is 0.
+
+        `temperature` is that of sampling: the policy is the distribution that was sampled from.
+        """
         rows, time = ids_BT.shape
-        inputs = self.inputs(ids_BT)
+        inputs = self.inputs(ids_BT, temperature)
         logp = self.run("logprobs", self.graph("logprobs", lambda: ms.jit(self.forward.construct)), *inputs)
         result = np.zeros((rows, time), np.float32)
         result[:, 1:] = logp.asnumpy()[:rows, : time - 1]
         return result
 
-    def accumulate(self, batch: dict[str, np.ndarray], loss: TokenLoss) -> np.ndarray:
+    def accumulate(self, batch: dict[str, np.ndarray], loss: TokenLoss, temperature: float = 1.0) -> np.ndarray:
         """Add the gradient of `loss` on one micro-batch to the accumulator; returns the loss's statistics (K,).
 
         `batch` holds (B, T) arrays: ids, weight, adv, old_logp, mu_logp, ref_logp; missing ones are zeros.
         `loss` is a Cell or a plain function that jit can trace; one graph per object and shape.
         """
-        inputs = self.inputs(batch["ids"])
+        inputs = self.inputs(batch["ids"], temperature)
         shape = inputs[0].shape
         extra = [self.shifted(batch.get(key), batch["ids"].shape, shape) for key in BATCH_KEYS]
         graph = self.graph(("accumulate", id(loss)), lambda: self.build_accumulate(loss))
@@ -160,14 +165,16 @@ class Learner:
     def build_accumulate(self, loss: TokenLoss) -> Callable[..., Any]:
         forward, sums = self.forward, self.sums
 
-        def compute(ids, targets, cos, sin, mask, old_logp, mu_logp, ref_logp, adv, weight):  # type: ignore[no-untyped-def]
-            logp = forward(ids, targets, cos, sin, mask)
+        def compute(ids, targets, cos, sin, mask, heat, old_logp, mu_logp, ref_logp, adv, weight):  # type: ignore[no-untyped-def]
+            logp = forward(ids, targets, cos, sin, mask, heat)
             return loss(logp, old_logp, mu_logp, ref_logp, adv, weight)
 
         gradient = ms.value_and_grad(compute, None, ms.ParameterTuple(self.parameters), has_aux=True)
 
-        def step(ids, targets, cos, sin, mask, old_logp, mu_logp, ref_logp, adv, weight):  # type: ignore[no-untyped-def]
-            (_, statistics), grads = gradient(ids, targets, cos, sin, mask, old_logp, mu_logp, ref_logp, adv, weight)
+        def step(ids, targets, cos, sin, mask, heat, old_logp, mu_logp, ref_logp, adv, weight):  # type: ignore[no-untyped-def]
+            (_, statistics), grads = gradient(
+                ids, targets, cos, sin, mask, heat, old_logp, mu_logp, ref_logp, adv, weight
+            )
             for i in range(len(sums)):
                 ops.assign_add(sums[i], grads[i])
             return statistics
@@ -188,13 +195,13 @@ class Learner:
     def build_sft_step(self) -> Callable[..., Any]:
         forward, optimizer = self.forward, self.optimizer
 
-        def compute(ids, targets, cos, sin, mask, weight):  # type: ignore[no-untyped-def]
-            return -ops.sum(weight * forward(ids, targets, cos, sin, mask))
+        def compute(ids, targets, cos, sin, mask, heat, weight):  # type: ignore[no-untyped-def]
+            return -ops.sum(weight * forward(ids, targets, cos, sin, mask, heat))
 
         gradient = ms.value_and_grad(compute, None, ms.ParameterTuple(self.parameters))
 
-        def step(ids, targets, cos, sin, mask, weight, lr, power1, power2):  # type: ignore[no-untyped-def]
-            loss, grads = gradient(ids, targets, cos, sin, mask, weight)
+        def step(ids, targets, cos, sin, mask, heat, weight, lr, power1, power2):  # type: ignore[no-untyped-def]
+            loss, grads = gradient(ids, targets, cos, sin, mask, heat, weight)
             return loss, optimizer(grads, lr, power1, power2)
 
         return ms.jit(step)
@@ -210,8 +217,8 @@ class Learner:
 
     # ------------------------------------------------------------ inputs
 
-    def inputs(self, ids_BT: np.ndarray) -> tuple[Tensor, ...]:
-        """ids, next ids, cos, sin, mask, padded to bucket sizes."""
+    def inputs(self, ids_BT: np.ndarray, temperature: float = 1.0) -> tuple[Tensor, ...]:
+        """ids, next ids, cos, sin, mask, 1 / temperature; padded to bucket sizes."""
         rows, time = ids_BT.shape
         padded = np.zeros((bucket(rows, B_BUCKETS), bucket(time, T_BUCKETS)), np.int32)
         padded[:rows, :time] = ids_BT
@@ -220,7 +227,7 @@ class Learner:
         length = padded.shape[1]
         if length not in self.constants:
             self.constants[length] = causal_constants(self.config, length)
-        return (Tensor(padded), Tensor(targets), *self.constants[length])
+        return (Tensor(padded), Tensor(targets), *self.constants[length], Tensor(np.float32(1.0 / temperature)))
 
     def shifted(self, value_BT: np.ndarray | None, shape: tuple[int, int], padded: tuple[int, int]) -> Tensor:
         """Column t + 1 moved to column t, padded with zeros."""
