@@ -160,7 +160,7 @@ def fine_tune(config: Config, run_dir: Path) -> Path:
                 log.write(json.dumps(row) + "\n")
                 log.flush()
                 logger.info(row)
-                save_checkpoint(model, checkpoint, dtype="float16")
+                save_checkpoint(model, model.config, checkpoint, dtype="float16")
                 (checkpoint / "tokenizer.model").write_bytes((run_dir / "tokenizer.model").read_bytes())
             if last:
                 break

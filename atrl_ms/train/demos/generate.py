@@ -21,7 +21,7 @@ from loguru import logger
 from tqdm import tqdm
 
 from agent.knowledge import KnowledgeBase
-from agent.prompt import fixed_phrases
+from agent.prompt import fixed_phrases, task_text
 from agent.scripted import ScriptedEngine
 from agent.session import SessionState, run_session
 from atrl_ms.config import AgentConfig, WarmStartConfig
@@ -100,8 +100,11 @@ def corpus(entries: list[Entry], verdicts: VerdictTable, knowledge: KnowledgeBas
     """Texts for the tokenizer: what the policy will read and write."""
     rng = np.random.default_rng([seed, 1])
     for entry in entries:
-        yield entry.task.source
-        yield knowledge.header(entry.task.source, None, lambda text: len(text) < 400)
+        header = knowledge.header(entry.task.source, None, lambda text: len(text) < 200)
+        yield task_text(entry.task.source, header)
+        yield from fixed_phrases()  # as often as in sessions, so that each becomes a single token
+        learned, following = list(NOTES.values())[int(rng.integers(len(NOTES)))]
+        yield f"learned: {learned}\nnext: {following}"
         texts = [render(entry.task, draft) for draft in entry.drafts]
         for text in texts:
             yield f"```write_kernel\n{text}```"
@@ -111,9 +114,6 @@ def corpus(entries: list[Entry], verdicts: VerdictTable, knowledge: KnowledgeBas
         for _ in range(3):
             old, new = rng.choice(len(texts), 2)
             yield edit(texts[int(old)], texts[int(new)])
-    for learned, following in NOTES.values():
-        yield f"learned: {learned}\nnext: {following}"
-    yield from fixed_phrases()
 
 
 def train_tokenizer(texts: Iterator[str], path: Path, vocab_size: int) -> None:

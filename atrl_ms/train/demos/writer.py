@@ -92,9 +92,9 @@ class Writer:
             better = draft.without(faults[-1]) if len(faults) > 1 else self._pick(others) if others else better
         text = render(self.task, better)
         self.known[text] = better
-        if self.rng.random() < self.habits.edit and text != kernel:
-            return edit(kernel, text)
-        return self.write(better)
+        change = edit(kernel, text)
+        short = len(change) < 0.7 * len(text)  # a long edit costs more than it saves
+        return change if short and self.rng.random() < self.habits.edit else self.write(better)
 
     def notes(self, kernel: str) -> str:
         """The two lines of a compaction summary."""
