@@ -23,8 +23,8 @@ from atrl_ms.errors import UserError
 FACTS = Path(__file__).parent / "facts"
 
 OperatorClass = Literal[
-    "all", "elementwise", "reduction", "softmax", "norm", "matmul", "attention", "gather", "transpose", "halves", "broadcast",
-    "loss", "sort", "scan", "atomic", "conv", "pooling", "interpolate",
+    "all", "elementwise", "reduction", "softmax", "norm", "matmul", "attention", "gather", "transpose", "halves",
+    "broadcast", "loss", "sort", "scan", "atomic", "conv", "pooling", "interpolate",
 ]  # fmt: skip
 Stage = Literal[
     "write", "static_error", "compile_error", "runtime_error", "wrong_output", "timeout", "crash", "cheat", "pass"
