@@ -122,7 +122,7 @@ def wrap(command: list[str], walls: Walls, *, writable: list[str], hidden: list[
     """`command` under bubblewrap, or unchanged where there is none. `hidden` directories appear empty."""
     if walls.bwrap is None:
         return command
-    out = [walls.bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    out = [walls.bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--unshare-user", "--uid", "1000", "--gid", "1000"]
     out += ["--dev-bind", "/dev", "/dev"] if npu else ["--dev", "/dev"]
     out += ["--proc", "/proc", "--tmpfs", "/tmp"]
     for path in readable_paths():

@@ -7,6 +7,17 @@ from typing import Any
 import torch
 
 
+def skip_dynamo() -> None:
+    """Let `torch.manual_seed` and its like run without importing torch._dynamo, which takes seconds.
+
+    torch wraps them so that a compiler leaves them alone; nothing is compiled here.
+    """
+    for function in (torch.manual_seed, torch.seed, torch.set_rng_state, torch.get_rng_state):
+        inner = getattr(function, "__wrapped__", None)
+        if inner is not None:
+            setattr(inner, "__dynamo_disable", inner)
+
+
 def dtype_of(name: str) -> torch.dtype:
     """torch dtype of a name such as "float32"."""
     return getattr(torch, name)

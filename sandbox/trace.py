@@ -208,6 +208,10 @@ class Dispatch(TorchDispatchMode):
         super().__init__()
         self.trace = trace
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # nothing is compiled here, and wrapping the handler would import torch._dynamo (seconds)
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         trace = self.trace

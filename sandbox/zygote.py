@@ -255,6 +255,7 @@ def main() -> None:
     for role, (module, _) in ROLES.items():
         if (role == "interpret") == config["interpret"]:
             importlib.import_module(module)
+    importlib.import_module("sandbox.tensors").skip_dynamo()
     _serve(control, config)
 
 

@@ -1,0 +1,330 @@
+"""The judge's checks on what children sent: was it honest, was it right?"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import torch
+
+from atrl_ms.types import Verdict
+from sandbox import tensors
+from sandbox.compare import Mismatch, compare
+from sandbox.options import Options
+from sandbox.recording import leaves
+from sandbox.task import Case, Prepared
+from sandbox.tensors import tree_tensors
+
+
+class Failure(Exception):
+    """A verdict other than pass: stage and the lines that a model reads."""
+
+    def __init__(self, verdict: str, stage: str, lines: list[str], details: dict[str, Any] | None = None) -> None:
+        super().__init__("; ".join(lines))
+        self.verdict: Verdict = verdict  # type: ignore[assignment]
+        self.stage, self.lines, self.details = stage, lines, details or {}
+
+
+def make_directory(path: str) -> None:
+    os.makedirs(path, exist_ok=True)
+
+
+def storage_bytes(tensor: torch.Tensor) -> bytes:
+    """All bytes of a tensor's storage."""
+    raw = torch.empty(0, dtype=torch.uint8).set_(tensor.detach().untyped_storage())
+    return bytes(memoryview(raw.numpy()))
+
+
+# ---------------------------------------------------------------- stand-ins
+
+
+def stand_in(group: list[Any], seed: int) -> list[Any]:
+    """Inputs of the same shapes, types and strides with unrelated values; integers stay in the observed range."""
+    generator = torch.Generator().manual_seed(seed + 77)
+
+    def change(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return _random_like(value, generator)
+        if isinstance(value, list | tuple):
+            return type(value)(change(v) for v in value)
+        return {k: change(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+    return change(list(group))
+
+
+def _random_like(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    raw = torch.zeros(tensor.untyped_storage().nbytes(), dtype=torch.uint8)
+    out = torch.empty(0, dtype=tensor.dtype).set_(
+        raw.untyped_storage(), tensor.storage_offset(), tensor.shape, tensor.stride()
+    )
+    if not tensor.numel():
+        return out
+    flat = torch.empty(0, dtype=tensor.dtype).set_(raw.untyped_storage())
+    if tensor.is_floating_point():
+        flat.copy_(torch.rand(flat.shape, generator=generator).to(tensor.dtype))
+    elif tensor.dtype == torch.bool:
+        flat.copy_(torch.rand(flat.shape, generator=generator) < 0.5)
+    elif not tensor.is_complex():
+        low, high = int(tensor.min()), int(tensor.max())
+        span = min(high - low + 1, 2**31)
+        flat.copy_((torch.rand(flat.shape, generator=generator, dtype=torch.float64) * span).floor() + low)
+    return out
+
+
+def stand_in_state(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Weights of the same shapes with other values; module counters and scalars keep theirs."""
+    generator = torch.Generator().manual_seed(99)
+    return {k: _random_like(v, generator) if v.is_floating_point() and v.numel() > 1 else v for k, v in state.items()}
+
+
+def first_cases(prepared: Prepared) -> list[Case]:
+    """The first case of every group."""
+    return [next(c for c in prepared.cases if c.group == g) for g in range(len(prepared.groups))]
+
+
+def reveal(standin: list[Any], inputs: list[Any], indices: list[int]) -> list[Any]:
+    """The stand-ins with the real values of the asked inputs."""
+    for i, (fake, real) in enumerate(zip(tree_tensors(standin), tree_tensors(inputs), strict=True)):
+        if i in indices:
+            fake.copy_(real)
+    return standin
+
+
+def keep_only_revealed(prepared: Prepared, indices: list[int]) -> None:
+    """Give every case of a group the same values in the inputs that the host reads."""
+    for first in first_cases(prepared):
+        for case in prepared.cases:
+            if case.group == first.group and case is not first:
+                reveal(case.inputs, first.inputs, indices)
+
+
+# ---------------------------------------------------------------- honest?
+
+
+def check_stop(header: dict[str, Any]) -> None:
+    """The candidate could not be recorded.
+
+    Raises:
+        Failure: with the candidate's own error, or as a cheat if torch had already done the work.
+    """
+    stop = header.get("stop")
+    if stop is None:
+        return
+    cheating = _violation_lines(header)
+    if stop["kind"] == "exit":
+        raise Failure("cheat", "record", [stop["message"], stop["line"]])
+    if cheating:
+        raise Failure("cheat", "record", cheating)
+    stage = {"static_error": "static", "compile_error": "compile"}.get(stop["kind"], "record")
+    lines = [stop["message"], *([f"line {stop['line']}"] if stop["line"] else [])]
+    raise Failure(stop["kind"], stage, lines, {"compile_stage": stop["stage"]} if stop["stage"] else None)
+
+
+def _violation_lines(header: dict[str, Any]) -> list[str]:
+    """One line for each distinct violation."""
+    lines: list[str] = []
+    for violation in header["violations"]:
+        where = f" (line {violation['line']})" if violation["line"] else ""
+        if violation["kind"] == "compute":
+            text = f"{violation['what']} computes in torch in {violation['phase']}{where}: do it in a Triton kernel"
+        else:
+            text = f"{violation['what']} in {violation['phase']}{where}: the host must not read tensor data"
+        if text not in lines:
+            lines.append(text)
+    return lines
+
+
+def check_recording(header: dict[str, Any], prepared: Prepared) -> None:
+    """Was the work done by kernels, and by kernels alone?
+
+    Raises:
+        Failure: verdict cheat, or the error of a launch that the candidate swallowed.
+    """
+    facts = header["facts"]
+    unwritten = _unwritten(header)
+    cheating = _violation_lines(header)
+    if facts.get("patched"):
+        names = ", ".join(facts["patched"][:4])
+        raise Failure("cheat", "record", [f"the candidate replaced functions that it does not own: {names}"])
+    if facts.get("threads"):
+        raise Failure("cheat", "record", [f"{facts['threads']} thread(s) left running after forward"])
+    if header["launch_errors"]:
+        error = header["launch_errors"][0]
+        text = f"launch of {error['kernel']} failed: {error['message']}"
+        where = [f"line {error['line']}"] if error["line"] else []
+        if cheating or unwritten:
+            raise Failure("cheat", "record", [f"{text}; a fallback without the kernel is not allowed", *where])
+        verdict = "compile_error" if error["stage"] in ("ttir", "linalg") else "runtime_error"
+        raise Failure(verdict, "compile" if verdict == "compile_error" else "record", [text, *where])
+    if cheating:
+        raise Failure("cheat", "record", cheating)
+    if unwritten:
+        raise Failure("cheat", "record", [unwritten])
+    first, again = header["calls"][0], header["calls"][-1]
+    if first["launches"] != again["launches"]:
+        text = f"{first['launches']} launches in the first call, {again['launches']} in the second with the same shapes"
+        raise Failure("cheat", "record", [text])
+
+
+def _unwritten(header: dict[str, Any]) -> str:
+    """A tensor output that no kernel wrote, "" if there is none."""
+    for call in header["calls"]:
+        found = list(leaves(call["output"]))
+        subclass = [o for o in _nodes(call["output"]) if o["type"] == "other" and "subclass" in o["repr"]]
+        if subclass:
+            return f"an output is a {subclass[0]['repr']}, not a plain tensor"
+        for i, leaf in enumerate(found):
+            if 0 in leaf["shape"] or leaf["written"]:
+                continue
+            name = "the output" if len(found) == 1 else f"output {i}"
+            if not call["launches"]:
+                return "no kernel was launched in forward"
+            return f"{name} was not written by any launched kernel"
+    return ""
+
+
+def _nodes(tree: dict[str, Any]) -> list[dict[str, Any]]:
+    return [tree, *(n for item in tree["items"] for n in _nodes(item))]
+
+
+# ---------------------------------------------------------------- right?
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return "tensor"
+    if isinstance(value, list | tuple):
+        return "sequence"
+    return "dict" if isinstance(value, dict) else "value"
+
+
+def _tree_mismatch(tree: dict[str, Any], expected: Any, path: str = "") -> str:
+    """How an output's container differs from the reference's, "" if it does not."""
+    kind = {"list": "sequence", "tuple": "sequence"}.get(tree["type"], tree["type"])
+    want = _kind(expected)
+    name = f"output{path}"
+    if kind != want:
+        got = {"sequence": f"a {tree['type']} of {len(tree['items'])}", "value": tree.get("repr", ""),
+               "other": tree.get("repr", "")}.get(kind, f"a {kind}")  # fmt: skip
+        size = f" of {len(expected)}" if want in ("sequence", "dict") else ""
+        return f"{name} is {got}, the reference returns a {want}{size}"
+    if kind == "tensor":
+        if list(expected.shape) != tree["shape"]:
+            return f"{name} has shape {tuple(tree['shape'])}, expected {tuple(expected.shape)}"
+        dtype = str(expected.dtype).removeprefix("torch.")
+        return "" if dtype == tree["dtype"] else f"{name} has dtype {tree['dtype']}, expected {dtype}"
+    if kind == "value":
+        return "" if repr(expected)[:100] == tree["repr"] else f"{name} is {tree['repr']}, expected {expected!r}"[:200]
+    items = list(expected.values()) if kind == "dict" else list(expected)
+    if len(items) != len(tree["items"]):
+        return f"{len(tree['items'])} values returned{' in ' + name if path else ''}, expected {len(items)}"
+    if kind == "dict" and [str(k) for k in expected] != tree["keys"]:
+        return f"{name} has keys {tree['keys']}, expected {list(expected)}"[:200]
+    for i, (item, want_item) in enumerate(zip(tree["items"], items, strict=True)):
+        found = _tree_mismatch(item, want_item, f"{path}[{i}]")
+        if found:
+            return found
+    return ""
+
+
+def structure_failure(header: dict[str, Any], prepared: Prepared) -> Failure | None:
+    """A wrong container, count, shape or dtype is known before anything runs."""
+    for case in first_cases(prepared):
+        found = _tree_mismatch(header["calls"][case.group]["output"], case.expected)
+        if found:
+            return Failure("wrong_output", "execute", [found], {"case": case.name})
+    return None
+
+
+def judge_cases(
+    header: dict[str, Any], blocks: list[memoryview], recording: dict[str, Any], prepared: Prepared, options: Options
+) -> tuple[list[Failure], int]:
+    """Compare every replayed case. Returns (failures, number of cases passed)."""
+    failures: list[Failure] = []
+    passed, at = 0, 0
+    for result, case in zip(header["cases"], prepared.cases, strict=False):
+        if result["error"] is not None:
+            failures.append(_fault(result["error"], case))
+            break
+        count, unstable = result["blocks"], result["unstable"]
+        first = blocks[at : at + count]
+        second = list(first)
+        for position, block in zip(unstable, blocks[at + count : at + count + len(unstable)], strict=True):
+            second[position] = block
+        at += count + len(unstable)
+        tree = recording["calls"][case.group]["output"]
+        lines = _judge_case(tree, first, second, case, options)
+        if lines:
+            failures.append(Failure("wrong_output", "execute", lines, {"case": case.name}))
+        else:
+            passed += 1
+    if not failures and passed < len(prepared.cases):
+        failures.append(Failure("crash", "execute", ["the replay ended early"], {"case": "?"}))
+    return failures, passed
+
+
+def _fault(error: dict[str, Any], case: Case) -> Failure:
+    return Failure("runtime_error", "execute", [error["message"]], {"case": case.name, "fault": error})
+
+
+def _judge_case(
+    tree: dict[str, Any], first: list[memoryview], second: list[memoryview], case: Case, options: Options
+) -> list[str]:
+    """Lines that say what is wrong with one case, empty if it passes."""
+    outputs = list(leaves(tree))
+    expected = tree_tensors(case.expected)
+    exact = tree_tensors(case.exact) if case.exact is not None else []
+    floats = any(t.is_floating_point() for t in tree_tensors(case.inputs))
+    lines = []
+    for i, (leaf, want) in enumerate(zip(outputs, expected, strict=True)):
+        view = (leaf["dtype"], leaf["shape"], leaf["strides"], leaf["offset"])
+        one, two = tensors.build(*view, first[i]), tensors.build(*view, second[i])
+        precise = exact[i] if i < len(exact) and exact[i].shape == want.shape else None
+        quantised = floats and not want.is_floating_point()
+        found = compare(one, want, precise, options.tolerance, quantised=quantised)
+        if found is None and first[i] is not second[i]:
+            found = compare(two, want, precise, options.tolerance, quantised=quantised)
+        if found is not None:
+            name = "" if len(outputs) == 1 else f"output {i}: "
+            lines.append(name + _describe(found, one, two))
+    lines += _changed_inputs(first[len(outputs) :], case)
+    return lines
+
+
+def _describe(found: Mismatch, one: torch.Tensor, two: torch.Tensor) -> str:
+    never = (_bytes(one) == 0xFF).all(-1) & (_bytes(two) == 0x7B).all(-1)
+    text = found.message
+    if found.worst is not None:
+        index, got, want = found.worst
+        text += f": {found.wrong} of {found.total} elements"
+        text += f", worst at {index}: got {got:.6g}, expected {want:.6g}"
+    if bool(never.any()):
+        text += f"; {int(never.sum())} elements were never written"
+    elif _bits_differ(one, two):
+        text += "; the result depends on memory outside of the tensors or never written"
+    return text + (f"; {found.pattern}" if found.pattern else "")
+
+
+def _bytes(tensor: torch.Tensor) -> torch.Tensor:
+    """(..., bytes per element)."""
+    return tensor.contiguous().unsqueeze(-1).view(torch.uint8)
+
+
+def _bits_differ(one: torch.Tensor, two: torch.Tensor) -> bool:
+    return not torch.equal(_bytes(one), _bytes(two))
+
+
+def _changed_inputs(blocks: list[memoryview], case: Case) -> list[str]:
+    """Inputs must be as the reference leaves them."""
+    lines = []
+    for i, (block, before, after) in enumerate(zip(blocks, tree_tensors(case.inputs), case.after, strict=True)):
+        dtype = str(before.dtype).removeprefix("torch.")
+        now = tensors.build(dtype, list(before.shape), list(before.stride()), before.storage_offset(), block)
+        touched = _bits_differ(before, after)
+        if not touched and _bits_differ(now, before):
+            lines.append(f"input {i} was changed, the reference leaves it alone")
+        elif touched:
+            found = compare(now, after, None, "npu")
+            if found is not None:
+                lines.append(f"input {i}, which the reference changes in place: {_describe(found, now, now)}")
+    return lines

@@ -1,0 +1,274 @@
+"""The trusted side of an evaluation: static gate, recording, device, comparison, verdict.
+
+Knows the reference, the seeds, inputs and expected outputs; runs no line of the candidate. Everything that comes back
+from a child is checked before it is used, and a message that does not come is a failure.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any
+
+
+from atrl_ms.errors import UserError
+from atrl_ms.types import Stage, StepFeedback, Task, Verdict
+from sandbox import checks, feedback, isolation, static_gate, tensors
+from sandbox.checks import Failure
+from sandbox.device import OVERTIME
+from sandbox.isolation import Limits
+from sandbox.options import Options
+from sandbox.recording import InvalidRecording, validate
+from sandbox.task import Prepared, prepare
+from sandbox.toolchain import cache_root
+from sandbox.verdict import score
+from sandbox.zygote import Outcome, Zygote, ZygoteDied
+
+PREPARED_TASKS = 64
+RECORD_SHARE = 0.5  # of the timeout
+
+
+@dataclass
+class Progress:
+    """What one evaluation has found so far."""
+
+    begin: float
+    stages: list[Stage] = field(default_factory=list)
+    details: dict[str, Any] = field(default_factory=dict)
+    passed: int = 0
+    total: int = 0
+    reached: str = ""
+
+
+class Infrastructure(Exception):
+    """The machine failed, not the kernel."""
+
+
+class LocalJudge:
+    """Judges candidates one at a time in this process; start several workers for more."""
+
+    def __init__(self, options: Options) -> None:
+        """Find the walls and start the zygote.
+
+        Raises:
+            UserError: this machine cannot isolate a candidate and nobody allowed to go without.
+        """
+        self.options = options
+        self.walls = isolation.probe(hide=frozenset(options.hide))
+        if not self.walls.enough and not options.unisolated:
+            raise UserError(
+                "refusing to run candidates without isolation: "
+                + "; ".join(self.walls.losses())
+                + ". Install bubblewrap, or set ATRL_UNISOLATED=1 to take the risk"
+            )
+        tensors.skip_dynamo()
+        self.cache = str(cache_root())
+        checks.make_directory(self.cache)
+        self._zygotes: dict[bool, Zygote] = {}
+        self._prepared: OrderedDict[tuple[Any, ...], Prepared] = OrderedDict()
+        self._zygote(interpret=False)
+
+    def close(self) -> None:
+        for zygote in self._zygotes.values():
+            zygote.close()
+        self._zygotes.clear()
+
+    # ------------------------------------------------------------ stages
+
+    def verify(self, task: Task, candidate: str, seed: int = 0) -> StepFeedback:
+        """Judge one candidate.
+
+        Raises:
+            UserError: the task cannot be used.
+        """
+        progress = Progress(time.monotonic())
+        progress.details["isolation"] = "bubblewrap" if self.walls.bwrap else ("landlock" if self.walls.enough else "none")
+        try:
+            self._static(candidate, progress)
+            prepared = self._task(task, seed, perturb=True)
+            recording, blocks, prepared = self._record(task, candidate, seed, prepared, progress)
+            progress.total = len(prepared.cases)
+            self._device(prepared, recording, blocks, progress)
+            return self._feedback("pass", progress, ["all cases pass"])
+        except Failure as failure:
+            if failure.stage not in [s.name for s in progress.stages if not s.ok]:
+                seconds = time.monotonic() - progress.begin - sum(s.seconds for s in progress.stages)
+                progress.stages.append(Stage(failure.stage, False, max(0.0, seconds), failure.lines[0][:300]))
+            progress.details |= failure.details
+            return self._feedback(failure.verdict, progress, failure.lines)
+        except (Infrastructure, ZygoteDied, OSError) as error:
+            self.close()
+            progress.stages.append(Stage("infrastructure", False, 0.0, str(error)[:300]))
+            return self._feedback("infrastructure_error", progress, [str(error)])
+
+    def _static(self, candidate: str, progress: Progress) -> None:
+        begin = time.monotonic()
+        finding = static_gate.check(candidate)
+        if finding is not None:
+            raise Failure(finding.verdict, "static", [finding.message, *([finding.line] if finding.line else [])])
+        progress.stages.append(Stage("static", True, time.monotonic() - begin))
+        progress.reached = "static"
+
+    def _task(self, task: Task, seed: int, *, perturb: bool) -> Prepared:
+        key = (task.source, task.directory, seed, perturb)
+        if key not in self._prepared:
+            self._prepared[key] = prepare(task, seed, perturb=perturb)
+            while len(self._prepared) > PREPARED_TASKS:
+                self._prepared.popitem(last=False)
+        self._prepared.move_to_end(key)
+        return self._prepared[key]
+
+    def _record(
+        self, task: Task, candidate: str, seed: int, prepared: Prepared, progress: Progress
+    ) -> tuple[dict[str, Any], list[memoryview], Prepared]:
+        """Record every shape group and the first one again: calls look alike."""
+        begin = time.monotonic()
+        standins = [checks.stand_in(group, seed) for group in prepared.groups]
+        reveal_state = False
+        header, blocks = self._recorded(candidate, prepared, standins, reveal_state, progress)
+        if header["facts"].get("weights") == "seed" and prepared.perturbed:
+            prepared = self._task(task, seed, perturb=False)
+        if header["reveal"] or header["reveal_params"]:
+            progress.details["revealed_inputs"] = header["reveal"]
+            standins = [
+                checks.reveal(standin, case.inputs, header["reveal"])
+                for standin, case in zip(standins, checks.first_cases(prepared), strict=True)
+            ]
+            checks.keep_only_revealed(prepared, header["reveal"])
+            header, blocks = self._recorded(candidate, prepared, standins, header["reveal_params"], progress)
+        checks.check_recording(header, prepared)
+        progress.details["launches"] = header["calls"][0]["launches"]
+        progress.details["weights"] = header["facts"].get("weights")
+        progress.stages.append(Stage("record", True, time.monotonic() - begin))
+        return header, blocks, prepared
+
+    def _recorded(
+        self, candidate: str, prepared: Prepared, standins: list[Any], reveal_state: bool, progress: Progress
+    ) -> tuple[dict[str, Any], list[memoryview]]:
+        calls = [*standins, standins[0]]
+        state = prepared.state if reveal_state else checks.stand_in_state(prepared.state)
+        request = {
+            "source": candidate, "init": tensors.pack(prepared.init), "weight_seed": prepared.weight_seed,
+            "state": tensors.pack(state), "training": prepared.training, "arch": self.options.arch,
+            "groups": tensors.pack(calls),
+        }  # fmt: skip
+        limits = self._limits(self.options.timeout * RECORD_SHARE)
+        outcome = self._zygote(interpret=False).run("record", request, limits)
+        header = outcome.reply
+        if header is None or "broken" in header:
+            raise self._lost(outcome, "record", header, inside_candidate=True)
+        inputs = [[t.untyped_storage().nbytes() for t in tensors.tree_tensors(group)] for group in calls]
+        params = {k: v.untyped_storage().nbytes() for k, v in prepared.state.items()}
+        checks.check_stop(header)
+        try:
+            validate(header, len(outcome.blocks), inputs, params)
+        except (InvalidRecording, KeyError, TypeError, AttributeError) as error:
+            raise Failure("cheat", "record", [f"the candidate corrupted the recording: {error}"]) from error
+        return header, outcome.blocks
+
+    def _device(self, prepared: Prepared, recording: dict[str, Any], blocks: list[memoryview], progress: Progress) -> None:
+        """Compile for Ascend, replay natively, compare."""
+        begin = time.monotonic()
+        early = checks.structure_failure(recording, prepared)
+        request = {
+            "recording": {k: recording[k] for k in ("kernels", "buffers", "calls")},
+            "blocks": [bytes(b) for b in blocks], "arch": self.options.arch, "cann": self.options.cann,
+            "execute": early is None, "execution": self.options.execution,
+            "params": {k: checks.storage_bytes(v) for k, v in prepared.state.items()},
+            "cases": [
+                {"call": case.group, "inputs": [checks.storage_bytes(t) for t in tensors.tree_tensors(case.inputs)]}
+                for case in prepared.cases
+            ],
+        }  # fmt: skip
+        left = self.options.timeout - (time.monotonic() - progress.begin)
+        outcome = self._zygote(interpret=False).run("device", request, self._limits(max(2.0, left), replay=True))
+        header = outcome.reply
+        if header is None or "broken" in header:
+            raise self._lost_device(outcome, header, progress)
+        if "infrastructure" in header:
+            raise Infrastructure(header["infrastructure"])
+        self._compiled(header, progress, begin)
+        if early is not None:
+            raise early
+        begin = time.monotonic()
+        unsupported = [k for k in header["kernels"] if k["needed"] and k["unsupported"]]
+        if unsupported:
+            raise Infrastructure(f"no native execution for {unsupported[0]['name']}: {unsupported[0]['unsupported']}")
+        progress.details["executor"] = "native"
+        failures, progress.passed = checks.judge_cases(header, outcome.blocks, recording, prepared, self.options)
+        if failures:
+            verdict = failures[0].verdict
+            lines = feedback.group([(f.details["case"], "; ".join(f.lines)) for f in failures], progress.total)
+            raise Failure(verdict, "execute", lines, {"failed_cases": [f.details["case"] for f in failures]})
+        progress.stages.append(Stage("execute", True, time.monotonic() - begin))
+        progress.reached = "execute"
+
+    def _compiled(self, header: dict[str, Any], progress: Progress, begin: float) -> None:
+        kernels = header["kernels"]
+        progress.details["compiler"] = next((k["version"] for k in kernels if k["version"]), "")
+        progress.details["kernels"] = [
+            {"name": k["name"], "ok": k["error"] is None, **({"error": k["error"]["message"]} if k["error"] else {})}
+            for k in kernels
+        ]
+        bad = [k for k in kernels if k["error"] and k["needed"]]
+        if bad:
+            error = bad[0]["error"]
+            lines = [f"{bad[0]['name']}: {error['message']}", *([f"line {error['line']}"] if error["line"] else [])]
+            raise Failure("compile_error", "compile", lines, {"compile_stage": error["stage"]})
+        progress.stages.append(Stage("compile", True, time.monotonic() - begin, f"{len(kernels)} kernels"))
+        progress.reached = "compile"
+
+    # ------------------------------------------------------------ helpers
+
+    def _limits(self, seconds: float, replay: bool = False) -> Limits:
+        memory = self.options.memory * (20 if replay else 1)  # guard pages are address space only
+        return Limits(seconds=seconds, memory=memory, scratch=self.options.scratch)
+
+    def _zygote(self, *, interpret: bool) -> Zygote:
+        if interpret not in self._zygotes:
+            zygote = Zygote(self.walls, cache=self.cache, interpret=interpret, npu=self.options.device == "npu")
+            self._zygotes[interpret] = zygote
+            zygote.wait_ready()
+        return self._zygotes[interpret]
+
+    def _lost(self, outcome: Outcome, stage: str, header: Any, inside_candidate: bool) -> Exception:
+        """No valid message: what the end of the process says."""
+        if outcome.timed_out:
+            return Failure("timeout", stage, [f"no result within {outcome.seconds:.0f} s"])
+        if outcome.signal == 9:
+            return Failure("crash", stage, ["killed: out of memory or CPU time"])
+        if outcome.signal:
+            return Failure("crash", stage, [f"the process died of signal {outcome.signal}"])
+        if header is not None and "broken" in header:
+            if inside_candidate and "MemoryError" in header["broken"]:
+                return Failure("runtime_error", stage, ["out of memory"])
+            return Infrastructure(f"sandbox process failed: {header['broken']}")
+        return Failure("cheat", stage, ["the candidate ended the process instead of returning a result"])
+
+    def _lost_device(self, outcome: Outcome, header: Any, progress: Progress) -> Exception:
+        if outcome.exit_code == OVERTIME or outcome.timed_out:
+            if outcome.exit_code == OVERTIME:
+                progress.reached = "compile"
+            text = f"a kernel did not finish within {self.options.execution:.0f} s on the CPU (endless loop?)"
+            return Failure("timeout", "execute", [text])
+        if outcome.signal:
+            progress.reached = "compile"
+            return Failure("crash", "execute", [f"a kernel killed its process (signal {outcome.signal})"])
+        return Infrastructure(f"device process failed: {(header or {}).get('broken', 'no message')}")
+
+    def _feedback(self, verdict: Verdict, progress: Progress, lines: list[str]) -> StepFeedback:
+        stage = next((s.name for s in reversed(progress.stages) if not s.ok), "execute")
+        value = score(
+            verdict, reached=progress.reached, passed=progress.passed, total=progress.total, speedup=None,
+            ladder=self.options.ladder,
+        )  # fmt: skip
+        progress.details["seconds"] = round(time.monotonic() - progress.begin, 4)
+        text = feedback.render(stage, verdict, lines, self.options.feedback_tokens)
+        if verdict == "pass":
+            text = f"pass: {progress.passed} of {progress.total} cases"
+        return StepFeedback(
+            verdict, tuple(progress.stages), progress.passed, progress.total, value, None, text, progress.details
+        )
+
+
