@@ -138,7 +138,7 @@ def _weights(traced: Traced) -> list[float]:
 def time_launch(traced: Traced, machine: Machine, keep_spans: bool = False) -> KernelProfile:
     """Modelled time of a traced launch for given machine constants."""
     count = traced.programs
-    mixed, kind = traced.kind == "mixed", traced.kind
+    kind = traced.kind
     cores = traced.device.get("VECTOR_CORE_COUNT" if kind == "vector" else "CUBE_CORE_COUNT", 20)
     floor = {"vector": machine.floor_vector_us, "cube": machine.floor_cube_us, "mixed": machine.floor_mixed_us}[kind]
     assumptions: dict[str, int] = {}
@@ -166,7 +166,6 @@ def time_launch(traced: Traced, machine: Machine, keep_spans: bool = False) -> K
     us = floor + max(core_us, memory_us)
     bound = "memory" if memory_us > core_us else ("dispatch" if handed else "program")
     share = [w / sum(_weights(traced)) for w in _weights(traced)]
-    work = sum(d * s for d, s in zip(durations, share, strict=True)) * count
     ratios: dict[str, float] = {}
     used = min(cores, count)
     for j, function in enumerate(traced.functions):
@@ -175,7 +174,6 @@ def time_launch(traced: Traced, machine: Machine, keep_spans: bool = False) -> K
             if pipe == "S":
                 busy += machine.program_start * count
             ratios[name] = min(1.0, busy / used / (us * hz))
-    del work, mixed
     return KernelProfile(
         us=us,
         program_us=program_us,

@@ -21,7 +21,7 @@ class Timeline:
 
     Attributes:
         cycles: from the first instruction to the last completion.
-        busy: cycles that each pipe is occupied.
+        busy: cycles in which each pipe has work, latencies included (as msprof counts them).
         spans: (pipe, start, end, kind, source line in the module), only when asked for; skipped loop iterations are
             (pipe "gap", start, end, "N iterations", 0).
         unmatched: waits that found no flag (0 in a correct program that was followed completely).
@@ -90,9 +90,9 @@ class _Core:
                 pipe = work.pipe
                 start = max(self.scalar, free[pipe])
                 end = start + price[0]
-                free[pipe] = end
-                done[pipe] = max(done[pipe], end + price[1])
-                busy[pipe] += price[0]
+                complete = max(done[pipe], end + price[1])
+                busy[pipe] += complete - max(start, min(done[pipe], complete))
+                free[pipe], done[pipe] = end, complete
                 if self.keep:
                     self.timeline.spans.append((pipe, start, end, work.kind, event[2]))
             elif kind == SCALAR:
