@@ -70,6 +70,7 @@ class Learner:
         model: the policy; its parameters are updated in place.
         settings: optimizer and clipping.
         reduce: sums a list of gradient arrays over ranks (atrl_ms.train.parallel); None for one process.
+        temperature: that of sampling: the policy that is trained is the distribution that was sampled from.
         temperature: of the distribution whose log-probabilities are trained: that of sampling, so that the ratio to
             the rollout engine's probabilities is 1 on fresh samples.
     """
@@ -101,29 +102,26 @@ class Learner:
 
     # ------------------------------------------------------------ public
 
-    def logprobs(self, ids_BT: np.ndarray, temperature: float = 1.0) -> np.ndarray:
-        """Log-probability of every token given those before it, (B, T) float32; position 0 is 0.
-
-        `temperature` is that of sampling: the policy is the distribution that was sampled from.
-        """
+    def logprobs(self, ids_BT: np.ndarray) -> np.ndarray:
+        """Log-probability of every token given those before it, (B, T) float32; position 0 is 0."""
         rows, time = ids_BT.shape
-        inputs = self.inputs(ids_BT, temperature)
+        inputs = self.inputs(ids_BT)
         logp = self.run("logprobs", self.graph("logprobs", lambda: ms.jit(self.forward.construct)), *inputs)
         result = np.zeros((rows, time), np.float32)
         result[:, 1:] = logp.asnumpy()[:rows, : time - 1]
         return result
 
-    def accumulate(self, batch: dict[str, np.ndarray], loss: TokenLoss, temperature: float = 1.0) -> np.ndarray:
+    def accumulate(self, batch: dict[str, np.ndarray], loss: TokenLoss) -> np.ndarray:
         """Add the gradient of `loss` on one micro-batch to the accumulator; returns the loss's statistics (K,).
 
         `batch` holds (B, T) arrays: ids, weight, adv, old_logp, mu_logp, ref_logp; missing ones are zeros.
         `loss` is a Cell or a plain function that jit can trace; one graph per object and shape.
         """
-        inputs = self.inputs(batch["ids"], temperature)
+        inputs = self.inputs(batch["ids"])
         shape = inputs[0].shape
         extra = [self.shifted(batch.get(key), batch["ids"].shape, shape) for key in BATCH_KEYS]
-        graph = self.graph(("accumulate", id(loss)), lambda: self.build_accumulate(loss))
-        return np.asarray(self.run(("accumulate", id(loss)), graph, *inputs, *extra).asnumpy())
+        graph = self.graph(("accumulate", loss), lambda: self.build_accumulate(loss))
+        return np.asarray(self.run(("accumulate", loss), graph, *inputs, *extra).asnumpy())
 
     def sft(self, ids_BT: np.ndarray, weight_BT: np.ndarray) -> float:
         """Accumulate the weighted cross-entropy's gradient; returns the weighted loss."""
@@ -217,7 +215,7 @@ class Learner:
 
     # ------------------------------------------------------------ inputs
 
-    def inputs(self, ids_BT: np.ndarray, temperature: float = 1.0) -> tuple[Tensor, ...]:
+    def inputs(self, ids_BT: np.ndarray) -> tuple[Tensor, ...]:
         """ids, next ids, cos, sin, mask, 1 / temperature; padded to bucket sizes."""
         rows, time = ids_BT.shape
         padded = np.zeros((bucket(rows, B_BUCKETS), bucket(time, T_BUCKETS)), np.int32)
@@ -227,7 +225,7 @@ class Learner:
         length = padded.shape[1]
         if length not in self.constants:
             self.constants[length] = causal_constants(self.config, length)
-        return (Tensor(padded), Tensor(targets), *self.constants[length], Tensor(np.float32(1.0 / temperature)))
+        return (Tensor(padded), Tensor(targets), *self.constants[length], Tensor(np.float32(1.0 / self.temperature)))
 
     def shifted(self, value_BT: np.ndarray | None, shape: tuple[int, int], padded: tuple[int, int]) -> Tensor:
         """Column t + 1 moved to column t, padded with zeros."""
