@@ -243,9 +243,12 @@ class Trainer:
                 raise self.diverged(step, batches, {"grad_norm": norm})
             self.updates += 1
         values = np.concatenate([a[t] for c in credits for a, t in zip(c.advantages, c.trained, strict=True)])
+        described = describe_loss(sums)
+        if self.parts.reference is None:
+            del described["kl"]  # no reference, nothing to diverge from
         return {
             **record,
-            **describe_loss(sums),
+            **described,
             "advantage": describe(values),
             "grad_norm": norm,
             "lr": lr,

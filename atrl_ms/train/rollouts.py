@@ -86,7 +86,6 @@ async def play(jobs: Sequence[Job], arena: Arena, on_done: Callable[[Session], N
                 seed=job.seed,
                 sampling=arena.sampling,
                 knowledge=arena.knowledge,
-                tool_format=arena.agent.tool_format,
             )
         on_done(session)
         return session
@@ -108,7 +107,7 @@ async def play_through_outages(
     judged, a session is repeated `RETRIES` times and then kept with its fault, which leaves the statistics.
 
     Raises:
-        UserError: the outage outlasted `patience`.
+        UserError: the outage outlasted `patience`, or no task fits the window.
     """
     sessions: list[Session | None] = [None] * len(jobs)
     attempts = [0] * len(jobs)
@@ -134,7 +133,13 @@ async def play_through_outages(
             logger.warning("sandbox outage: {} sessions wait, next attempt in {:.0f} s", len(waiting), pause)
             await asyncio.sleep(pause)
             pause = min(LONGEST_WAIT, 2 * pause)
-    return [session for session in sessions if session is not None]
+    finished = [session for session in sessions if session is not None]
+    if finished and not any(session.segments for session in finished):
+        raise UserError(
+            f"agent.window {arena.agent.window} leaves no room for any task and the reserves of a reply, its feedback "
+            "and a summary: raise agent.window or lower agent.max_reply_tokens, feedback_tokens, knowledge_tokens"
+        )
+    return finished
 
 
 def is_fault(session: Session | None) -> bool:
