@@ -54,7 +54,8 @@ class SentencePieceTokenizer:
     def decode(self, ids: Sequence[int]) -> str:
         """Text of ids; special tokens appear as their names."""
         named = {i: f"<|{role}|>" for role, i in self.specials.items()}
-        text, plain = "", []
+        text = ""
+        plain: list[int] = []
         for i in ids:
             i = int(i)
             if i in named:

@@ -68,7 +68,7 @@ class NumpyDecoder:
         self.embedding = values["embedding"].copy()
         head = values["embedding" if c.tie_word_embeddings else "head"]
         self.head = np.ascontiguousarray((head * values["norm"]).T)
-        self.layers = []
+        self.layers: list[dict[str, np.ndarray]] = []
         for i in range(c.num_hidden_layers):
             layer = {k.split(".", 2)[2]: v for k, v in values.items() if k.startswith(f"blocks.{i}.")}
             gains = np.ones((c.num_attention_heads + c.num_key_value_heads, c.head_dim), np.float32)
@@ -83,7 +83,7 @@ class NumpyDecoder:
                     "gate_up": np.ascontiguousarray((layer["gate_up"] * layer["norm2"]).T),
                     "down": np.ascontiguousarray(layer["down"].T),
                     "gains": gains,
-                    "biases": {k: v.copy() for k, v in layer.items() if k.endswith("_bias")},
+                    **{k: v.copy() for k, v in layer.items() if k.endswith("_bias")},
                 }
             )
 
@@ -105,10 +105,9 @@ class NumpyDecoder:
         cos, sin = self.cos[positions][:, None], self.sin[positions][:, None]
         half = width // 2
         for i, layer in enumerate(self.layers):
-            biases = layer["biases"]
             qkv = normalise(x, c.rms_norm_eps) @ layer["qkv"]
-            if biases and "qkv_bias" in biases:
-                qkv += biases["qkv_bias"]
+            if "qkv_bias" in layer:
+                qkv += layer["qkv_bias"]
             qk = qkv[:, : c.query_size + c.kv_size].reshape(-1, heads + groups, width)
             if c.qk_norm:
                 qk = normalise(qk, c.rms_norm_eps)
@@ -119,18 +118,18 @@ class NumpyDecoder:
             self.values[i, slots, :, positions] = qkv[:, c.query_size + c.kv_size :].reshape(-1, groups, width)
             attended = self.attend(i, qk[:, :heads], rows, counts, ends)
             y = attended @ layer["out"]
-            if "out_bias" in biases:
-                y += biases["out_bias"]
+            if "out_bias" in layer:
+                y += layer["out_bias"]
             x = x + y
             gate_up = normalise(x, c.rms_norm_eps) @ layer["gate_up"]
-            if "gate_up_bias" in biases:
-                gate_up += biases["gate_up_bias"]
+            if "gate_up_bias" in layer:
+                gate_up += layer["gate_up_bias"]
             gate, up = gate_up[:, : c.intermediate_size], gate_up[:, c.intermediate_size :]
             # exp(-gate) may overflow to inf, and gate / inf is the right 0.
             with np.errstate(over="ignore"):
                 y = (gate / (1.0 + np.exp(-gate)) * up) @ layer["down"]
-            if "down_bias" in biases:
-                y += biases["down_bias"]
+            if "down_bias" in layer:
+                y += layer["down_bias"]
             x = x + y
         return normalise(x[ends - 1], c.rms_norm_eps) @ self.head
 

@@ -45,10 +45,8 @@ class Forward(nn.Cell):
         self.model = model
         self.sharpness = 1.0 / temperature
 
-    def construct(
-        self, ids_BT: Tensor, targets_BT: Tensor, cos: Tensor, sin: Tensor, mask: Tensor, inverse_temperature: Tensor
-    ) -> Tensor:
-        logits = self.model(ids_BT, cos, sin, mask) * inverse_temperature
+    def construct(self, ids_BT: Tensor, targets_BT: Tensor, cos: Tensor, sin: Tensor, mask: Tensor) -> Tensor:
+        logits = self.model(ids_BT, cos, sin, mask)
         if self.sharpness != 1.0:
             logits = logits * self.sharpness
         logp = po.pick(po.log_softmax(logits), targets_BT.reshape(-1))
@@ -70,7 +68,6 @@ class Learner:
         model: the policy; its parameters are updated in place.
         settings: optimizer and clipping.
         reduce: sums a list of gradient arrays over ranks (atrl_ms.train.parallel); None for one process.
-        temperature: that of sampling: the policy that is trained is the distribution that was sampled from.
         temperature: of the distribution whose log-probabilities are trained: that of sampling, so that the ratio to
             the rollout engine's probabilities is 1 on fresh samples.
     """
@@ -163,16 +160,14 @@ class Learner:
     def build_accumulate(self, loss: TokenLoss) -> Callable[..., Any]:
         forward, sums = self.forward, self.sums
 
-        def compute(ids, targets, cos, sin, mask, heat, old_logp, mu_logp, ref_logp, adv, weight):  # type: ignore[no-untyped-def]
-            logp = forward(ids, targets, cos, sin, mask, heat)
+        def compute(ids, targets, cos, sin, mask, old_logp, mu_logp, ref_logp, adv, weight):  # type: ignore[no-untyped-def]
+            logp = forward(ids, targets, cos, sin, mask)
             return loss(logp, old_logp, mu_logp, ref_logp, adv, weight)
 
         gradient = ms.value_and_grad(compute, None, ms.ParameterTuple(self.parameters), has_aux=True)
 
-        def step(ids, targets, cos, sin, mask, heat, old_logp, mu_logp, ref_logp, adv, weight):  # type: ignore[no-untyped-def]
-            (_, statistics), grads = gradient(
-                ids, targets, cos, sin, mask, heat, old_logp, mu_logp, ref_logp, adv, weight
-            )
+        def step(ids, targets, cos, sin, mask, old_logp, mu_logp, ref_logp, adv, weight):  # type: ignore[no-untyped-def]
+            (_, statistics), grads = gradient(ids, targets, cos, sin, mask, old_logp, mu_logp, ref_logp, adv, weight)
             for i in range(len(sums)):
                 ops.assign_add(sums[i], grads[i])
             return statistics
@@ -193,13 +188,13 @@ class Learner:
     def build_sft_step(self) -> Callable[..., Any]:
         forward, optimizer = self.forward, self.optimizer
 
-        def compute(ids, targets, cos, sin, mask, heat, weight):  # type: ignore[no-untyped-def]
-            return -ops.sum(weight * forward(ids, targets, cos, sin, mask, heat))
+        def compute(ids, targets, cos, sin, mask, weight):  # type: ignore[no-untyped-def]
+            return -ops.sum(weight * forward(ids, targets, cos, sin, mask))
 
         gradient = ms.value_and_grad(compute, None, ms.ParameterTuple(self.parameters))
 
-        def step(ids, targets, cos, sin, mask, heat, weight, lr, power1, power2):  # type: ignore[no-untyped-def]
-            loss, grads = gradient(ids, targets, cos, sin, mask, heat, weight)
+        def step(ids, targets, cos, sin, mask, weight, lr, power1, power2):  # type: ignore[no-untyped-def]
+            loss, grads = gradient(ids, targets, cos, sin, mask, weight)
             return loss, optimizer(grads, lr, power1, power2)
 
         return ms.jit(step)
@@ -216,7 +211,7 @@ class Learner:
     # ------------------------------------------------------------ inputs
 
     def inputs(self, ids_BT: np.ndarray) -> tuple[Tensor, ...]:
-        """ids, next ids, cos, sin, mask, 1 / temperature; padded to bucket sizes."""
+        """ids, next ids, cos, sin, mask; padded to bucket sizes."""
         rows, time = ids_BT.shape
         padded = np.zeros((bucket(rows, B_BUCKETS), bucket(time, T_BUCKETS)), np.int32)
         padded[:rows, :time] = ids_BT
@@ -225,9 +220,9 @@ class Learner:
         length = padded.shape[1]
         if length not in self.constants:
             self.constants[length] = causal_constants(self.config, length)
-        return (Tensor(padded), Tensor(targets), *self.constants[length], Tensor(np.float32(1.0 / self.temperature)))
+        return (Tensor(padded), Tensor(targets), *self.constants[length])
 
-    def shifted(self, value_BT: np.ndarray | None, shape: tuple[int, int], padded: tuple[int, int]) -> Tensor:
+    def shifted(self, value_BT: np.ndarray | None, shape: tuple[int, ...], padded: tuple[int, ...]) -> Tensor:
         """Column t + 1 moved to column t, padded with zeros."""
         result = np.zeros(padded, np.float32)
         if value_BT is not None:
