@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import torch
@@ -23,10 +22,6 @@ class Failure(Exception):
         super().__init__("; ".join(lines))
         self.verdict: Verdict = verdict  # type: ignore[assignment]
         self.stage, self.lines, self.details = stage, lines, details or {}
-
-
-def make_directory(path: str) -> None:
-    os.makedirs(path, exist_ok=True)
 
 
 def storage_bytes(tensor: torch.Tensor) -> bytes:

@@ -21,6 +21,7 @@ from sandbox.recording import leaves, used_buffers
 from sandbox.toolchain import ToolMissing
 
 OVERTIME = 61  # exit code of a replay that took too long
+OVERTIME_UNCOMPILED = 60  # the same for a kernel on which the Ascend compiler itself crashed
 ELEMENT = {"fp64": 8, "fp32": 4, "fp16": 2, "bf16": 2, "i64": 8, "u64": 8, "i32": 4, "u32": 4, "i16": 2, "u16": 2}
 RUNS: tuple[tuple[Placement, int, bool], ...] = (("high", 0xFF, False), ("low", 0x7B, True))
 
@@ -34,6 +35,7 @@ class Built:
     native: NativeKernel | None = None
     error: CompileError | None = None
     unsupported: str = ""
+    crashed: bool = False  # the compiler died on it instead of refusing it
 
 
 @dataclass
@@ -67,12 +69,16 @@ def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     except ToolMissing as error:
         return {"infrastructure": str(error)}, []
     report.compile_seconds = time.perf_counter() - begin
-    failed = any(k["error"] for k in report.kernels if k["needed"])
+    # A compiler that crashes has not refused the kernel: a look at its run may still say more (an endless loop).
+    failed = any(k["error"] and not k["crashed"] for k in report.kernels if k["needed"])
+    crashed = any(k["crashed"] for k in report.kernels if k["needed"])
     unsupported = [k for k in report.kernels if k["needed"] and k["unsupported"]]
     if request["execute"] and not failed and not unsupported:
         for case in request["cases"]:
             # A thread, because process 1 of a namespace ignores alarms; native code runs without the interpreter lock.
-            watchdog = threading.Timer(request["execution"], os._exit, (OVERTIME,))
+            watchdog = threading.Timer(
+                request["execution"], os._exit, (OVERTIME_UNCOMPILED if crashed else OVERTIME,)
+            )
             watchdog.daemon = True
             watchdog.start()
             result = _case(recording, request, case, built, blocks)
@@ -96,7 +102,8 @@ def _build(ir: KernelIR, request: dict[str, Any], *, native: bool) -> Built:
         out.artifact = compile_for_ascend(linalg, arch=request["arch"], cann=request["cann"], timeout=60.0)
         if not out.artifact.ok:
             out.error = CompileError("ascend", out.artifact.error, out.artifact.source_line)
-        elif native:
+            out.crashed = out.artifact.error.startswith("Assertion") or "crashed with signal" in out.artifact.error
+        if native and (out.error is None or out.crashed):
             try:
                 out.native = build_native(linalg)
             except NativeUnsupported as error:
@@ -129,7 +136,7 @@ def _compile(
             "name": item.ir.name, "index": index, "needed": index in chosen,
             "error": None if item.error is None else
             {"stage": item.error.stage, "message": item.error.line, "line": item.error.source_line},
-            "unsupported": item.unsupported, "version": item.artifact.version if item.artifact else "",
+            "unsupported": item.unsupported, "crashed": item.crashed, "version": item.artifact.version if item.artifact else "",
             "seconds": item.artifact.seconds if item.artifact else 0.0,
         })  # fmt: skip
     return built

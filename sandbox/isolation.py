@@ -22,6 +22,8 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
+from atrl_ms.errors import UserError
+
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER = 0x00020000, 0x08000000, 0x10000000
 CLONE_NEWPID, CLONE_NEWNET, CLONE_THREAD = 0x20000000, 0x40000000, 0x00010000
 MS_NOSUID, MS_NODEV, MS_REC, MS_PRIVATE = 2, 4, 16384, 1 << 18
@@ -71,6 +73,11 @@ class Walls:
         """A file system wall and no network: bubblewrap, or Landlock with the system-call filter."""
         return self.bwrap is not None or (self.landlock > 0 and (self.seccomp or self.namespaces))
 
+    @property
+    def name(self) -> str:
+        """For reports."""
+        return "bubblewrap" if self.bwrap else ("landlock" if self.enough else "none")
+
     def losses(self) -> list[str]:
         """One line for every wall that is missing, saying what that costs."""
         lost = []
@@ -106,6 +113,22 @@ def probe(*, bwrap: str | None = None, hide: frozenset[str] = frozenset()) -> Wa
         subprocess.run([sys.executable, "-S", "-c", code], check=False, capture_output=True).returncode == 0
     )
     return Walls(path, abi, namespaces, "seccomp" not in hide and platform.machine() in _CLONE)
+
+
+def require(unisolated: bool, hide: frozenset[str] = frozenset()) -> Walls:
+    """The walls of this machine.
+
+    Raises:
+        UserError: they are not enough and nobody allowed to go without.
+    """
+    walls = probe(hide=hide)
+    if not walls.enough and not unisolated:
+        raise UserError(
+            "refusing to run candidates without isolation: "
+            + "; ".join(walls.losses())
+            + ". Install bubblewrap, or set ATRL_UNISOLATED=1 to take the risk"
+        )
+    return walls
 
 
 def readable_paths() -> list[str]:

@@ -14,10 +14,10 @@ from typing import Any
 
 from atrl_ms.errors import UserError
 from atrl_ms.types import Stage, StepFeedback, Task, Verdict
-from sandbox import checks, feedback, isolation, static_gate, tensors
+from sandbox import checks, feedback, static_gate, tensors
 from sandbox.checks import Failure
-from sandbox.device import OVERTIME
-from sandbox.isolation import Limits
+from sandbox.device import OVERTIME, OVERTIME_UNCOMPILED
+from sandbox.isolation import Limits, Walls
 from sandbox.options import Options
 from sandbox.recording import InvalidRecording, validate
 from sandbox.task import Prepared, prepare
@@ -48,26 +48,14 @@ class Infrastructure(Exception):
 class LocalJudge:
     """Judges candidates one at a time in this process; start several workers for more."""
 
-    def __init__(self, options: Options) -> None:
-        """Find the walls and start the zygote.
-
-        Raises:
-            UserError: this machine cannot isolate a candidate and nobody allowed to go without.
-        """
+    def __init__(self, options: Options, walls: Walls, zygote: Zygote) -> None:
+        """`zygote` is the isolated process that records and replays; the judge owns it from now on."""
         self.options = options
-        self.walls = isolation.probe(hide=frozenset(options.hide))
-        if not self.walls.enough and not options.unisolated:
-            raise UserError(
-                "refusing to run candidates without isolation: "
-                + "; ".join(self.walls.losses())
-                + ". Install bubblewrap, or set ATRL_UNISOLATED=1 to take the risk"
-            )
+        self.walls = walls
         tensors.skip_dynamo()
-        self.cache = str(cache_root())
-        checks.make_directory(self.cache)
-        self._zygotes: dict[bool, Zygote] = {}
+        self._zygotes: dict[bool, Zygote] = {False: zygote}
         self._prepared: OrderedDict[tuple[Any, ...], Prepared] = OrderedDict()
-        self._zygote(interpret=False)
+        zygote.wait_ready()
 
     def close(self) -> None:
         for zygote in self._zygotes.values():
@@ -83,7 +71,7 @@ class LocalJudge:
             UserError: the task cannot be used.
         """
         progress = Progress(time.monotonic())
-        progress.details["isolation"] = "bubblewrap" if self.walls.bwrap else ("landlock" if self.walls.enough else "none")
+        progress.details["isolation"] = self.walls.name
         try:
             self._static(candidate, progress)
             prepared = self._task(task, seed, perturb=True)
@@ -227,7 +215,7 @@ class LocalJudge:
 
     def _zygote(self, *, interpret: bool) -> Zygote:
         if interpret not in self._zygotes:
-            zygote = Zygote(self.walls, cache=self.cache, interpret=interpret, npu=self.options.device == "npu")
+            zygote = Zygote(self.walls, cache=str(cache_root()), interpret=interpret, npu=self.options.device == "npu")
             self._zygotes[interpret] = zygote
             zygote.wait_ready()
         return self._zygotes[interpret]
@@ -247,7 +235,7 @@ class LocalJudge:
         return Failure("cheat", stage, ["the candidate ended the process instead of returning a result"])
 
     def _lost_device(self, outcome: Outcome, header: Any, progress: Progress) -> Exception:
-        if outcome.exit_code == OVERTIME or outcome.timed_out:
+        if outcome.exit_code in (OVERTIME, OVERTIME_UNCOMPILED) or outcome.timed_out:
             if outcome.exit_code == OVERTIME:
                 progress.reached = "compile"
             text = f"a kernel did not finish within {self.options.execution:.0f} s on the CPU (endless loop?)"

@@ -1,0 +1,235 @@
+"""A pool of sandbox workers: `submit` gives a future, `verify` awaits one. Imports neither torch nor triton.
+
+Workers are started with `subprocess`, never forked, so that a process with MindSpore's threads may own a pool.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import OrderedDict
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from atrl_ms.errors import UserError
+from atrl_ms.types import Stage, StepFeedback, Task
+from sandbox import wire
+from sandbox.options import Options
+
+START_SECONDS = 240.0  # torch and triton on a busy machine
+GRACE_SECONDS = 90.0  # beyond an evaluation's own timeout before a worker counts as hung
+UNCACHED = ("infrastructure_error", "timeout", "crash")  # verdicts that a busy machine can influence
+
+
+class WorkerFault(Exception):
+    """A worker died, hung or broke: infrastructure."""
+
+
+class _Worker:
+    """One worker process and its socket."""
+
+    def __init__(self, options: Options, index: int) -> None:
+        ours, theirs = socket.socketpair()
+        root = str(Path(__file__).resolve().parent.parent)
+        env = {**os.environ, "OMP_NUM_THREADS": "1", "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+        env["PYTHONPATH"] = os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH", "")) if p)
+        if options.device == "npu":
+            env["ASCEND_RT_VISIBLE_DEVICES"] = str(index)  # one device per worker
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "sandbox.worker", str(theirs.fileno())], pass_fds=[theirs.fileno()], env=env,
+            stdin=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+        theirs.close()
+        self.sock = ours
+        try:
+            hello = self._ask({"options": options.to_json()}, START_SECONDS)
+            if "user_error" in hello:
+                raise UserError(hello["user_error"])
+            if "broken" in hello:
+                raise WorkerFault(hello["broken"])
+        except BaseException:
+            self.close()
+            raise
+        self.losses: list[str] = hello["losses"]
+
+    def _ask(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
+        try:
+            self.sock.settimeout(seconds)
+            wire.send(self.sock, message)
+            return wire.receive(self.sock, deadline=time.monotonic() + seconds)[0]
+        except TimeoutError as error:
+            raise WorkerFault(f"no answer within {seconds:.0f} s") from error
+        except (wire.WireError, OSError) as error:
+            raise WorkerFault("the worker process died") from error
+
+    def judge(self, job: dict[str, Any], seconds: float) -> StepFeedback:
+        """One evaluation.
+
+        Raises:
+            UserError: the task cannot be used.
+            WorkerFault: the worker is unusable.
+        """
+        answer = self._ask(job, seconds)
+        if "user_error" in answer:
+            raise UserError(answer["user_error"])
+        if "feedback" not in answer:
+            raise WorkerFault(answer.get("broken", "malformed answer"))
+        return StepFeedback.from_json(answer["feedback"])
+
+    def close(self) -> None:
+        """End the worker; its zygotes and evaluations die with it."""
+        self.sock.close()
+        try:
+            self.process.wait(5.0)
+        except subprocess.TimeoutExpired:
+            pass
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+
+
+class SandboxPool:
+    """Evaluates candidates in `workers` processes.
+
+    Implements the `Judge` protocol (`verify`) and a `concurrent.futures`-like `submit`. Usable from several threads.
+    """
+
+    def __init__(self, options: Options | None = None, workers: int = 2, max_pending: int = 0) -> None:
+        """
+        Args:
+            workers: processes; each judges one candidate at a time.
+            max_pending: evaluations that may wait before `submit` blocks; 0 means 64 per worker.
+        """
+        self.options = options or Options()
+        self.losses: list[str] = []
+        self._queue: queue.Queue[tuple[Future[StepFeedback], dict[str, Any], tuple[Any, ...]] | None] = queue.Queue()
+        self._slots = threading.BoundedSemaphore(max_pending or 64 * workers)
+        self._cache: OrderedDict[tuple[Any, ...], StepFeedback] = OrderedDict()
+        self._lock = threading.Lock()
+        self._closed = False
+        self.restarts = 0
+        self._threads = [
+            threading.Thread(target=self._serve, args=(i,), name=f"sandbox-{i}", daemon=True) for i in range(workers)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def __enter__(self) -> SandboxPool:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    @property
+    def waiting(self) -> int:
+        """Evaluations that no worker has taken yet."""
+        return self._queue.qsize()
+
+    def submit(self, task: Task, candidate: str, *, seed: int = 0) -> Future[StepFeedback]:
+        """Queue one evaluation; blocks while too many wait.
+
+        The future raises UserError for a task that cannot be used or a machine that cannot isolate.
+        """
+        if self._closed:
+            raise RuntimeError("the pool is closed")
+        key = (task.source, task.directory, candidate, seed)
+        future: Future[StepFeedback] = Future()
+        with self._lock:
+            known = self._cache.get(key)
+            if known is not None:
+                self._cache.move_to_end(key)
+        if known is not None:
+            future.set_result(known)
+            return future
+        job = {"name": task.name, "source": task.source, "directory": task.directory, "candidate": candidate, "seed": seed}
+        self._slots.acquire()
+        future.add_done_callback(lambda _: self._slots.release())
+        self._queue.put((future, job, key))
+        return future
+
+    async def verify(self, task: Task, candidate: str, *, seed: int = 0) -> StepFeedback:
+        """Await one evaluation without blocking the event loop."""
+        loop = asyncio.get_running_loop()
+        future = await loop.run_in_executor(None, lambda: self.submit(task, candidate, seed=seed))
+        return await asyncio.wrap_future(future)
+
+    # ------------------------------------------------------------ worker threads
+
+    def _serve(self, index: int) -> None:
+        worker: _Worker | None = None
+        while True:
+            item = self._queue.get()
+            if item is None:
+                break
+            future, job, key = item
+            if not future.set_running_or_notify_cancel():
+                continue
+            result: StepFeedback | None = None
+            try:
+                for attempt in range(2):
+                    try:
+                        worker = worker or self._start(index)
+                        result = worker.judge(job, self.options.timeout + GRACE_SECONDS)
+                        if result.verdict != "infrastructure_error":
+                            break
+                        fault = result.feedback
+                    except WorkerFault as error:
+                        fault = str(error)
+                        result = _infrastructure(fault)
+                    # A fresh worker: the old one may be poisoned (device fault, full disk, killed child).
+                    if worker is not None:
+                        worker.close()
+                        worker = None
+                        self.restarts += 1
+                assert result is not None
+                self._remember(key, result)
+                future.set_result(result)
+            except BaseException as error:
+                future.set_exception(error)
+        if worker is not None:
+            worker.close()
+
+    def _start(self, index: int) -> _Worker:
+        worker = _Worker(self.options, index)
+        self.losses = worker.losses
+        return worker
+
+    def _remember(self, key: tuple[Any, ...], result: StepFeedback) -> None:
+        if result.verdict in UNCACHED or not self.options.cache_verdicts:
+            return
+        with self._lock:
+            self._cache[key] = result
+            while len(self._cache) > self.options.cache_verdicts:
+                self._cache.popitem(last=False)
+
+    def close(self) -> None:
+        """Finish running evaluations, cancel waiting ones, leave no process."""
+        if self._closed:
+            return
+        self._closed = True
+        while True:
+            try:
+                item = self._queue.get_nowait()
+            except queue.Empty:
+                break
+            if item is not None:
+                item[0].cancel()
+        for _ in self._threads:
+            self._queue.put(None)
+        for thread in self._threads:
+            thread.join()
+
+
+def _infrastructure(message: str) -> StepFeedback:
+    stage = Stage("infrastructure", False, 0.0, message[:300])
+    return StepFeedback("infrastructure_error", (stage,), 0, 0, 0.0, None, f"infrastructure_error: {message[:300]}", {})
