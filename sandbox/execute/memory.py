@@ -42,7 +42,8 @@ class OutOfBounds(ExecutionFault):
 
     Attributes:
         arg: parameter whose guard was hit; None when the address is far from every tensor.
-        side: "below" or "above" the tensor; "" when arg is None.
+        side: "below" or "above" the tensor; "beside" for a write that damaged the slack of its pages and was found
+            after the run; "" when arg is None.
         offset: bytes from the tensor's start (below, negative) or from its end (above).
     """
 
@@ -50,6 +51,8 @@ class OutOfBounds(ExecutionFault):
         self.arg, self.side, self.offset = arg, side, offset
         if arg is None:
             where = "an access far outside of every tensor"
+        elif side == "beside":
+            where = f"a write just outside of '{arg}'"
         else:
             where = f"an access {abs(offset)} bytes {side} the {'start' if side == 'below' else 'end'} of '{arg}'"
         super().__init__(kernel, where)
@@ -61,11 +64,10 @@ class GuardedMemory:
     Args:
         size: bytes of the tensor's storage; 0 gives an address that must not be touched.
         placement: "high" puts the end at the upper guard, "low" the start at the lower one.
-        alignment: power of two that the address keeps, at least 16 so that Triton's divisibility marks stay true.
         poison: byte that fills the storage and the slack beside it.
     """
 
-    def __init__(self, size: int, placement: Placement = "high", alignment: int = 16, poison: int = 0xFF):
+    def __init__(self, size: int, placement: Placement = "high", poison: int = 0xFF):
         self.size = size
         body = max(PAGE, -(-size // PAGE) * PAGE)
         self._length = body + 2 * GUARD_BYTES
@@ -80,7 +82,7 @@ class GuardedMemory:
         ctypes.memset(start, poison, body)
         self._body = (start, body)
         self._poison = poison
-        self.address = start if placement == "low" else (start + body - size) // alignment * alignment
+        self.address = start if placement == "low" else start + body - size
         _LIVE[self._base] = self
 
     def write(self, data: bytes) -> None:

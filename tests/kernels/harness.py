@@ -1,4 +1,4 @@
-"""Launch a kernel as a test: Ascend verdict, native run in guarded memory with both placements, results written back."""
+"""Launch a kernel as a test: Ascend verdict, native runs in guarded memory with both placements, results in place."""
 
 from __future__ import annotations
 

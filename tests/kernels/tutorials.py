@@ -151,7 +151,7 @@ def attention(q, k, v, out, scale, length, CAUSAL: tl.constexpr, D: tl.constexpr
 
 @triton.jit
 def grouped_matmul(a, b, c, sizes, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUPS: tl.constexpr):
-    """Rows of a belong to groups of the given sizes, one after another; group g multiplies b[g]. Persistent programs."""
+    """Rows of a belong to groups of the given sizes, one after another; group g multiplies b[g]."""
     tile = tl.program_id(0)
     first_tile = 0
     first_row = 0
