@@ -126,8 +126,11 @@ def _compare_integers(out: torch.Tensor, ref: torch.Tensor, slack: int) -> Misma
 def _mismatch(kind: str, bad: torch.Tensor, x: torch.Tensor, y: torch.Tensor, text: str, precision: bool = False) -> Mismatch:
     distance = torch.where(bad, (x - y).abs().nan_to_num(nan=math.inf), torch.full_like(x, -1.0))
     flat = int(distance.flatten().argmax())
-    index = [int(i) for i in torch.unravel_index(torch.tensor(flat), bad.shape)] if bad.dim() else []
-    worst = (index, float(x.flatten()[flat]), float(y.flatten()[flat]))
+    index = []
+    for size in reversed(bad.shape):
+        index.insert(0, flat % size)
+        flat //= size
+    worst = (index, float(x[tuple(index)]), float(y[tuple(index)]))
     pattern = "" if precision else find_pattern(bad, x, y)
     if precision:
         pattern = "the error of a narrower type: compute in float32"

@@ -185,7 +185,7 @@ def _replay(
     call = recording["calls"][case["call"]]
     for index in sorted(used_buffers(call)):
         buffer = recording["buffers"][index]
-        memory = GuardedMemory(buffer["nbytes"], placement, 16, poison)
+        memory = GuardedMemory(buffer["nbytes"], placement, poison)
         memories[index] = memory
         if buffer["kind"] == "input" and buffer["call"] == case["call"]:
             memory.write(case["inputs"][buffer["index"]])

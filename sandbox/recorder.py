@@ -91,15 +91,16 @@ def _construct(module: Any, request: dict[str, Any], trace: Trace, facts: dict[s
         with PythonReads(trace), Dispatch(trace):
             return module.ModelNew(*init)
 
+    trace.constructing = True
     model = _guarded(build, "ModelNew(*get_init_inputs())", trace)
+    trace.constructing = False
     if not isinstance(model, torch.nn.Module) and not callable(model):
         raise Stop("runtime_error", "ModelNew is not callable")
     facts["weights"] = "none"
     if isinstance(model, torch.nn.Module):
         facts["weights"] = _load(model, request["state"], trace)
         model.train(request["training"])
-        for name, tensor in _state(model).items():
-            trace.bind(tensor, "param", 1, name=name)
+        trace.bind_parameters(_state(model), by_value=facts["weights"] != "loaded")
     return model
 
 

@@ -41,6 +41,8 @@ class Storage:
     launched: bool = False  # written by a kernel in the current call (directly or through copies)
     sources: frozenset[tuple[str, Any]] = frozenset()  # inputs and parameters it was moved from
     computed: bool = False  # content came out of a kernel: the host cannot know it
+    folded: str = ""  # torch computed it from weights while the module was built: name of the operation
+    folded_line: str = ""
     on_device: bool = False  # the recording holds its content
     host_written: bool = False  # level 0: the host wrote to it since the allocation or the last `set`
 
@@ -69,6 +71,9 @@ class Trace:
     reveal_params: bool = False
     call: int = -1  # -1 before the first forward
     moved: int = 0
+    constructing: bool = False
+    # While the module is built nobody knows which tensors will be parameters: (name, outputs, inputs, line).
+    construction: list[tuple[str, list[torch.Tensor], list[torch.Tensor], str]] = field(default_factory=list)
     _storages: dict[int, Storage] = field(default_factory=dict)
 
     # ------------------------------------------------------------ storages
@@ -93,6 +98,37 @@ class Trace:
         found.level, found.on_device = level, True
         found.sources = frozenset({(kind, identity.get("index", identity.get("name")))})
 
+    def bind_parameters(self, state: dict[str, torch.Tensor], *, by_value: bool) -> None:
+        """Declare the module's parameters and buffers, and what was made from them while it was built.
+
+        Copies of a parameter follow it; a tensor that torch computed from parameters is remembered as folded, and
+        using it is a violation.
+
+        Args:
+            by_value: their content is known here only (construction by seed), so the recording must carry it.
+        """
+        for name, tensor in state.items():
+            if by_value:
+                storage = self.storage(tensor)
+                storage.host_written = True
+                self.materialise(tensor)
+                storage.level, storage.sources = 1, frozenset({("param", name)})
+            else:
+                self.bind(tensor, "param", 1, name=name)
+        own = {self.storage(t).buffer for t in state.values()}
+        for name, outs, inputs, line in self.construction:
+            levels = [self.storage(t) for t in inputs]
+            fresh = [t for t in outs if self.storage(t).buffer not in own]
+            if not fresh or all(s.level == 0 and not s.folded for s in levels):
+                continue
+            if name in COPIES | {"copy_"} and not levels[0].folded:
+                self.copy(fresh[0], inputs[0])
+            else:
+                for tensor in fresh:
+                    if self.storage(tensor).buffer not in {s.buffer for s in levels}:
+                        self.storage(tensor).folded, self.storage(tensor).folded_line = name, line
+        self.construction.clear()
+
     def begin_call(self, call: int) -> None:
         """Start recording `forward` number `call`: nothing counts as written by a kernel yet."""
         self.call = call
@@ -113,6 +149,10 @@ class Trace:
     def materialise(self, tensor: torch.Tensor) -> Storage:
         """Make sure that the recording knows the content of a level 0 storage before something reads it."""
         storage = self.storage(tensor)
+        if storage.folded:
+            what = {"kind": "compute", "what": f"aten.{storage.folded} on weights", "phase": "construction"}
+            self.violations.append({**what, "line": storage.folded_line})
+            storage.folded = ""
         if storage.level == 0 and storage.host_written:
             raw = bytes(memoryview(storage.keep.numpy())) if storage.keep.numel() else b""
             target = {"buffer": storage.buffer}
@@ -225,6 +265,8 @@ class Dispatch(TorchDispatchMode):
             return self._copy(func, args, kwargs)
         out = func(*args, **kwargs)
         outs = _tensors((out,))
+        if trace.constructing and inputs and outs and name not in METADATA:
+            trace.construction.append((name, outs, inputs, trace.line()))
         if name in METADATA and namespace in ("aten", "prim", "prims"):
             for t in outs:
                 storage = trace.storage(t)
@@ -267,6 +309,8 @@ class Dispatch(TorchDispatchMode):
         out = func(*args, **kwargs)
         if quiet:
             trace.storage(dst).host_written = True
+            if trace.constructing:
+                trace.construction.append(("copy_", [dst], [src], trace.line()))
         return out
 
     def _cat(self, out: torch.Tensor, parts: list[torch.Tensor], dim: int, name: str) -> None:
