@@ -360,7 +360,7 @@ class AscendArtifact:
         ok: the module was lowered completely with memory planned (only hivmc, which ships with CANN, may be missing).
         error: the compiler's own error line when not ok.
         source_line: the user's line that the error names, "" where unknown.
-        hivm: final HIVM module, None when not ok.
+        hivm: final HIVM module, None when not ok or when the release cannot print it.
         memory: parsed memory_info JSON by core ("aiv", "aic"), also when planning failed; None if none was written.
         seconds: time of the compiler, 0 when the result came from the cache.
         version: versions of the tools that gave the verdict.
@@ -419,9 +419,8 @@ def compile_for_ascend(
             "--enable-hfusion-compile=true",
             "--enable-hivm-compile=true",
             "--enable-triton-kernel-compile=true",
-            "--enable-memory-display",
+            *(toolchain.REPORTING_FLAGS if toolchain.prints_module(cann) else ()),
             "--mlir-disable-threading",
-            "--mlir-print-ir-after=convert-hivm-to-std",
             "-o",
             str(Path(folder) / "kernel"),
         ]
@@ -432,7 +431,7 @@ def compile_for_ascend(
         except subprocess.TimeoutExpired:
             line = f"bishengir-compile took longer than {timeout:.0f} s"
             return AscendArtifact(False, line, "", None, None, time.perf_counter() - started, version)
-        data = _verdict(run, Path(folder))
+        data = _verdict(run, Path(folder), toolchain.prints_module(cann))
     cache.put(key, json.dumps(data).encode())
     return _artifact(data, linalg.ir, time.perf_counter() - started, version)
 
@@ -440,8 +439,12 @@ def compile_for_ascend(
 _DUMP = "// -----// IR Dump After"
 
 
-def _verdict(run: subprocess.CompletedProcess[bytes], folder: Path) -> dict[str, Any]:
-    """Read a finished compilation: the printed final module means success, whatever the exit code says of hivmc."""
+def _verdict(run: subprocess.CompletedProcess[bytes], folder: Path, prints: bool) -> dict[str, Any]:
+    """Read a finished compilation: the printed final module means success, whatever the exit code says of hivmc.
+
+    Args:
+        prints: whether this release prints the final module; else the exit code decides.
+    """
     errors = run.stderr.decode(errors="replace")
     memory = {
         path.stem.removeprefix("memory_info_"): _load_memory(path) for path in sorted(folder.glob("memory_info_*.json"))
@@ -449,9 +452,11 @@ def _verdict(run: subprocess.CompletedProcess[bytes], folder: Path) -> dict[str,
     messages, _, dumped = errors.partition(_DUMP)
     module_text, complaints = _split_dump(dumped)
     failed = [line for line in (messages + complaints).split("\n") if _is_error(line)]
-    if dumped and not failed and run.returncode >= 0:
-        return {"ok": True, "error": "", "line": None, "hivm": module_text, "memory": memory or None}
-    fallback = f"bishengir-compile ended with code {run.returncode} and no message"
+    completed = bool(dumped) if prints else run.returncode == 0
+    if completed and not failed and run.returncode >= 0:
+        return {"ok": True, "error": "", "line": None, "hivm": module_text or None, "memory": memory or None}
+    spoken = [line for line in messages.split("\n") if line.strip() and "hivmc" not in line]
+    fallback = spoken[0] if spoken else f"bishengir-compile ended with code {run.returncode} and no message"
     if run.returncode < 0:
         fallback = f"bishengir-compile crashed with signal {-run.returncode}"
     line, number = _mlir_error("\n".join(failed), fallback)

@@ -93,6 +93,15 @@ def compiler_version(cann: str) -> str:
     return COMPILER_OF_CANN[cann]
 
 
+# Print the final module on stderr, write the memory plan beside the output.
+REPORTING_FLAGS = ("--mlir-print-ir-after=convert-hivm-to-std", "--enable-memory-display")
+
+
+def prints_module(cann: str) -> bool:
+    """Whether a compiler release knows `REPORTING_FLAGS`; 1.0.0 only gives a verdict."""
+    return compiler_version(cann) != "1.0.0"
+
+
 def cache_root() -> Path:
     """The cache directory: ATRL_CACHE, else ~/.cache/atrl_ms."""
     return Path(os.environ.get("ATRL_CACHE") or Path.home() / ".cache" / "atrl_ms")
