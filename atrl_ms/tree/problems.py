@@ -35,7 +35,14 @@ HELD_OUT_OF = 5  # one prompt in this many is held out
 EASY: dict[str, dict[str, Any]] = {
     "chain_sum": {"min_terms": 3, "max_terms": 5, "min_digits": 1, "max_digits": 1},
     "simple_equations": {"min_terms": 2, "max_terms": 3, "min_value": 1, "max_value": 9},
-    "countdown": {"min_numbers": 3, "max_numbers": 3, "min_value": 1, "max_value": 9, "min_target": 1, "max_target": 20},
+    "countdown": {
+        "min_numbers": 3,
+        "max_numbers": 3,
+        "min_value": 1,
+        "max_value": 9,
+        "min_target": 1,
+        "max_target": 20,
+    },
 }
 
 
@@ -112,7 +119,9 @@ def gym() -> Any:
     try:
         import reasoning_gym
     except ImportError as error:
-        raise UserError("reasoning problems need the reasoning-gym package: pip install 'atrl_ms[reasoning]'") from error
+        raise UserError(
+            "reasoning problems need the reasoning-gym package: pip install 'atrl_ms[reasoning]'"
+        ) from error
     return reasoning_gym
 
 
