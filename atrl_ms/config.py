@@ -156,9 +156,52 @@ class WarmStartConfig(Section):
     max_steps: int = Field(2000, ge=1)
 
 
+class TreeConfig(Section):
+    """Tree-OPO: teacher search, staged curriculum, staged advantages (atrl_ms/tree, docs/tree_opo.md)."""
+
+    source: Literal["reasoning", "kernels"] = Field(
+        "reasoning", description="'reasoning': prefixes of a teacher's search; 'kernels': sessions branch at boundaries"
+    )
+    teacher: str = Field("atrl_ms/assets/reasoning_teacher", description="checkpoint directory of the searching policy")
+    directory: str = Field("", description="where the search is kept; empty for RUN_DIR/tree")
+    families: list[str] = Field(
+        default_factory=lambda: ["chain_sum", "simple_equations", "countdown"],
+        description="problem families of the reasoning-gym package",
+    )
+    problem_file: str = Field("", description="GSM8K-format JSON Lines to use in place of generated families")
+    problems: int = Field(96, ge=1, description="training problems that are searched")
+    held_out_problems: int = Field(150, ge=1, description="problems of evaluations")
+    rollouts: int = Field(16, ge=1, description="teacher rollouts per problem")
+    max_depth: int = Field(5, ge=1, description="steps below the prompt that become nodes")
+    branching: int = Field(5, ge=1, description="children of a node, and rollouts started at it")
+    rule: Literal["uct", "puct"] = "uct"
+    exploration: float = Field(1.4, ge=0)
+    temperature: float = Field(1.0, gt=0, description="of the teacher in the search")
+    max_new_tokens: int = Field(64, ge=1, description="cap of one completion, of teacher and student")
+    wave: int = Field(4, ge=1, description="rollouts of one problem in flight together")
+    problems_in_flight: int = Field(16, ge=1, description="problems searched side by side")
+    prefixes: Literal["root", "uniform", "depth", "success"] = Field(
+        "depth", description="how the prefixes of a group are drawn; 'root' gives ordinary groups from the prompt"
+    )
+    root_fraction: float = Field(0.25, ge=0, le=1, description="least share of a group that starts at the prompt")
+    depth_bias: float = Field(1.0, ge=0, description="strength of the reverse curriculum of 'depth'")
+    estimator: Literal[
+        "group", "flat", "trace", "expectation", "optimistic", "pessimistic", "soft", "hard", "penalty"
+    ] = Field("expectation", description="staged advantage; 'group' uses algo.advantage and ignores the tree")
+    alpha: float = Field(0.5, ge=0, description="weight of V(p) in the heuristics")
+    delta: float = Field(0.01, ge=0, description="margin of the order constraints")
+    eta: float = Field(0.0, ge=0, description="a pair constraint needs r_j - r_i > eta")
+    success: float = Field(1.0, gt=0, le=1, description="reward from which a completion is a success in triplets")
+    penalty_c: float = Field(1.0, gt=0, description="weight of the norm in the penalty form")
+    online: bool = Field(True, description="V(p) of 'expectation' from running leave-one-out statistics, not the group")
+    decay: float = Field(0.98, gt=0, le=1, description="forgetting of the running statistics per group")
+    teacher_kl: bool = Field(False, description="the KL term of algo.kl_coef is to the teacher, not to the start")
+
+
 class Config(Section):
     """A whole run."""
 
+    algorithm: Literal["atrl", "tree_opo"] = Field("atrl", description="agent sessions, or staged prefixes (tree)")
     name: str = "run"
     seed: int = 0
     output_dir: str = "runs"
@@ -171,6 +214,7 @@ class Config(Section):
     train: TrainConfig = Field(default_factory=TrainConfig)
     eval: EvalConfig = Field(default_factory=EvalConfig)
     warm_start: WarmStartConfig = Field(default_factory=WarmStartConfig)
+    tree: TreeConfig = Field(default_factory=TreeConfig)
 
 
 def load_config(path: str | Path, overrides: list[str] | None = None) -> Config:

@@ -151,7 +151,7 @@ class Trainer:
         write_sessions(
             self.run_dir.step_sessions(step), [s for group in groups for s in group.sessions], self.parts.tokenizer
         )
-        credited = [group_credit(group, self.config.algo) for group in groups]
+        credited = [self.credit(group) for group in groups]
         useful = [g for g in credited if g.has_variance] if self.config.algo.dynamic_sampling else credited
         credits = [credit for group in useful for credit in group.credits]
         clock.lap("write")
@@ -178,10 +178,14 @@ class Trainer:
             groups += await self.play_groups(step, len(groups), sampler.draw(wanted), bar)
             if not algo.dynamic_sampling:
                 break
-            useful = sum(group_credit(group, algo).has_variance for group in groups)
+            useful = sum(self.credit(group).has_variance for group in groups)
             allowed = train.groups_per_step + algo.max_extra_groups - len(groups)
             wanted = min(train.groups_per_step - useful, allowed)
         return groups
+
+    def credit(self, group: Group) -> GroupCredit:
+        """What the group's tokens are worth; the hook of algorithms with other groups (atrl_ms/tree)."""
+        return group_credit(group, self.config.algo)
 
     async def play_groups(self, step: int, first: int, tasks: Sequence[Task], bar: tqdm) -> list[Group]:
         """One group for each task; the sessions of all groups run side by side."""
