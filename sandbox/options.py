@@ -6,8 +6,6 @@ import os
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from atrl_ms.config import SandboxConfig
-
 
 @dataclass(frozen=True)
 class Ladder:
@@ -48,11 +46,6 @@ class Options:
     hide: tuple[str, ...] = ()  # walls to treat as absent, for tests and diagnosis
     cache_verdicts: int = 4096
     ladder: Ladder = field(default_factory=Ladder)
-
-    @staticmethod
-    def of(config: SandboxConfig) -> Options:
-        """The judge's settings of a run's configuration."""
-        return Options(arch=config.arch, cann=config.cann, device=config.device, timeout=config.timeout)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

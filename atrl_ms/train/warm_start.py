@@ -52,10 +52,9 @@ async def make_demonstrations(config: Config, run_dir: Path) -> None:
     verdicts = VerdictTable(run_dir / "verdicts.jsonl", None)
     missing = sum(len(entry.drafts) for entry in entries) - len(verdicts.table)
     if missing > 0 or not (run_dir / "sessions.npz").is_file():
-        from sandbox.options import Options
-        from sandbox.pool import SandboxPool
+        from atrl_ms.train.parts import open_pool
 
-        pool = SandboxPool(Options.of(config.sandbox), workers=config.sandbox.workers)
+        pool = open_pool(config)
         try:
             verdicts.judge = pool
             counts = await judge_menus(entries, verdicts, parallel=2 * config.sandbox.workers)
