@@ -17,7 +17,6 @@ import math
 import os
 import sys
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -163,8 +162,10 @@ def fit_kernels(lines: list[Line], start: Machine, names: list[str], model: eage
 def accuracy(measured: list[float], modelled: list[float]) -> str:
     """Spearman correlation and absolute log2 error of a set of predictions."""
     error = np.abs(np.log2(np.array(modelled) / np.array(measured)))
-    rank = stats.spearmanr(measured, modelled).statistic if len(set(measured)) > 1 and len(set(modelled)) > 1 else math.nan
-    return f"n {len(measured):4d}  spearman {rank:6.3f}  |log2 error| median {np.median(error):5.3f} p90 {np.quantile(error, 0.9):5.3f}"
+    varied = len(set(measured)) > 1 and len(set(modelled)) > 1
+    rank = stats.spearmanr(measured, modelled).statistic if varied else math.nan
+    spread = f"|log2 error| median {np.median(error):5.3f} p90 {np.quantile(error, 0.9):5.3f}"
+    return f"n {len(measured):4d}  spearman {rank:6.3f}  {spread}"
 
 
 def pairs(lines: list[Line], modelled: list[float]) -> tuple[int, int]:
@@ -245,12 +246,12 @@ def fit(directory: Path, arch: str, leave_out: bool) -> int:
     rows = read_lines(directory / "eager_ops.jsonl")
     lines = load_kernels(directory, arch)
     if leave_out:
-        by_group: Callable[[Any], str] = lambda item: item["group"] if isinstance(item, dict) else item.group
         print("each group predicted by a fit without it")
-        for group in sorted({by_group(r) for r in rows}):
-            model = eager.fit([r for r in rows if by_group(r) != group], eager.load(arch))
-            test = [r for r in rows if by_group(r) == group]
-            print(f"  eager   {group:26s} {accuracy([r['latency_us'] for r in test], [model.described(r) for r in test])}")
+        for group in sorted({r["group"] for r in rows}):
+            model = eager.fit([r for r in rows if r["group"] != group], eager.load(arch))
+            test = [r for r in rows if r["group"] == group]
+            modelled = [model.described(r) for r in test]
+            print(f"  eager   {group:26s} {accuracy([r['latency_us'] for r in test], modelled)}")
         model = eager.load(arch)
         for group in sorted({line.group for line in lines}):
             constants = fit_kernels([x for x in lines if x.group != group], start, names, model)

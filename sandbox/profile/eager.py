@@ -120,7 +120,7 @@ class EagerModel:
         peak = v["cube_tflops"] * (0.25 if size == 4 else 1.0)
         work = 2.0 * batch * m * n * k / (peak * 1e6)
         work = max(work, rounds * 2.0 * edge_m * edge_n * k / (peak / 20 * 1e6))
-        aligned = all(d * size % 32 == 0 for d in ((k, n) if not transposed else (k, n)))
+        aligned = all(d * size % 32 == 0 for d in (k, n))
         start = v["cores_us"] * (1 - 1 / cores)
         penalty = 0.0 if aligned or m * n * k == 1 else v["unaligned_us"]
         floor = self.floors["bmm" if transposed else kind]
@@ -245,7 +245,8 @@ class EagerModel:
 
 def _steps(text: str) -> list[tuple[str, str]]:
     """The operators that a description names, in order; one step for a plain operator name."""
-    parts = [p for p in re.split(r"\bthen\b|\+|→|->(?!f|i|b)|;|\band\b|,\s*(?=[a-z_]+\()", text) if re.search("[a-z]", p)]
+    pieces = re.split(r"\bthen\b|\+|→|->(?!f|i|b)|;|\band\b|,\s*(?=[a-z_]+\()", text)
+    parts = [p for p in pieces if re.search("[a-z]", p)]
     if len(parts) <= 1:
         return [(text, class_of(text))]
     steps = []
@@ -309,7 +310,7 @@ def save(arch: str, model: EagerModel) -> None:
 FITTED_FLOORS = ("mm", "bmm", "softmax", "topk", "fill")
 FITTED_RATES = ("elementwise", "broadcast", "reduce", "pad")
 FITTED_VALUES = (
-    "tile", "core_gbps", "matrix_tbps", "cores_us", "unaligned_us", "cached", "int64", "stream_gbps", "topk_row_us",
+    "tile", "core_gbps", "matrix_tbps", "cores_us", "unaligned_us", "int64", "stream_gbps", "topk_row_us",
     "topk_wide_us", "topk_rows",
 )  # fmt: skip
 

@@ -12,7 +12,7 @@ from sandbox.profile import schedule
 from sandbox.profile.machine import Machine
 from sandbox.profile.program import Function, Program
 from sandbox.profile.schedule import Timeline
-from sandbox.profile.trace import Trace, trace_program
+from sandbox.profile.trace import SCALAR, Trace, trace_program
 
 EXACT_PROGRAMS = 2048  # up to this many programs are handed to the cores one by one
 RATIO_NAMES = {
@@ -63,6 +63,7 @@ class KernelProfile:
         us: modelled device time in microseconds.
         program_us: of the longest sampled program.
         bound: "program" (work on the cores), "dispatch" (handing out programs) or "memory" (shared bandwidth).
+        scattered: share of the scalar unit's time that goes to single elements in global memory.
         read_bytes, written_bytes: traffic with global memory, all programs.
     """
 
@@ -76,6 +77,7 @@ class KernelProfile:
     cores: int
     waves: int
     ratios: dict[str, float]
+    scattered: float
     read_bytes: float
     written_bytes: float
     timelines: list[Timeline]
@@ -151,7 +153,7 @@ def time_launch(traced: Traced, machine: Machine, keep_spans: bool = False) -> K
                 for key, value in source.items():
                     target[key] = target.get(key, 0) + value
     if not count:
-        return KernelProfile(0.0, 0.0, 0.0, 0.0, "dispatch", kind, 0, cores, 0, {}, 0.0, 0.0, [], [], {}, {})
+        return KernelProfile(0.0, 0.0, 0.0, 0.0, "dispatch", kind, 0, cores, 0, {}, 0.0, 0.0, 0.0, [], [], {}, {})
     durations = [s.cycles + machine.program_start for s in traced.samples]
     blocks = [s.block for s in traced.samples]
     makespan, handed = _makespan(count, cores, blocks, durations, machine.dispatch)
@@ -185,6 +187,7 @@ def time_launch(traced: Traced, machine: Machine, keep_spans: bool = False) -> K
         cores=cores,
         waves=-(-count // cores),
         ratios=ratios,
+        scattered=_scattered(traced.samples[0], machine),
         read_bytes=read,
         written_bytes=written,
         timelines=traced.samples[0].timelines,
@@ -192,6 +195,16 @@ def time_launch(traced: Traced, machine: Machine, keep_spans: bool = False) -> K
         assumptions=assumptions,
         unknown=unknown,
     )
+
+
+def _scattered(sample: Sample, machine: Machine) -> float:
+    remote = total = 0.0
+    for trace in sample.traces:
+        for event in trace.events:
+            if event[0] == SCALAR:
+                remote += event[3] * machine.remote_access
+                total += event[1] * machine.alu + event[2] * machine.local_access + event[4] * machine.call
+    return remote / (remote + total) if remote else 0.0
 
 
 def _makespan(

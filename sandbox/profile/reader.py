@@ -340,12 +340,7 @@ def _view(op: Op, rest: str) -> None:
     op.operands = _names(body)
     if flags:
         op.attributes["flags"] = flags
-    if op.name == "memref.subview":
-        offsets, at = _bracketed(body)
-        sizes, at = _bracketed(body, at)
-        strides, _ = _bracketed(body, at)
-        op.attributes["static"] = (offsets, sizes, strides)
-    elif op.name == "memref.reinterpret_cast":
+    if op.name == "memref.subview" or op.name == "memref.reinterpret_cast":
         offsets, at = _bracketed(body)
         sizes, at = _bracketed(body, at)
         strides, _ = _bracketed(body, at)

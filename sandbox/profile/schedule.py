@@ -23,7 +23,7 @@ class Timeline:
         cycles: from the first instruction to the last completion.
         busy: cycles in which each pipe has work, latencies included (as msprof counts them).
         spans: (pipe, start, end, kind, source line in the module), only when asked for; skipped loop iterations are
-            (pipe "gap", start, end, "N iterations", 0).
+            (pipe "gap", start, end, "N iterations", 0), of no length where both cores skip them.
         unmatched: waits that found no flag (0 in a correct program that was followed completely).
     """
 
@@ -64,6 +64,7 @@ class _Core:
         self.machine = machine
         self.keep = keep_spans
         self.scalar = 0.0
+        self.extra = 0.0
         self.free = dict.fromkeys(PIPES, 0.0)
         self.done = dict.fromkeys(PIPES, 0.0)
         self.busy = dict.fromkeys(PIPES, 0.0)
@@ -155,16 +156,20 @@ class _Core:
                     else:
                         free[pipe] = max(free[pipe], time)
             elif kind == MARK:
-                self.marks[event[1]] = (self.front(), dict(busy))
+                self.marks[event[1]] = (self.front() + self.extra, dict(busy))
             elif kind == SKIP:
-                self.skip(event[1], event[2])
+                self.skip(*event[1:])
             self.position += 1
-        self.timeline.cycles = self.front()
+        self.timeline.cycles = self.front() + self.extra
         self.timeline.busy = dict(busy)
         return True
 
-    def skip(self, gap: int, pairs: tuple[tuple[int, int, int], ...]) -> None:
-        """Fill in iterations that were not executed: everything moves by their average time."""
+    def skip(self, gap: int, pairs: tuple[tuple[int, int, int], ...], synchronised: bool) -> None:
+        """Fill in iterations that were not executed with the average of measured ones.
+
+        Where the other core takes part in the loop it leaves out the same iterations, so both clocks stay as they are
+        and the time is added at the end; otherwise everything that follows happens later.
+        """
         if gap <= 0:
             return
         shift = 0.0
@@ -176,7 +181,10 @@ class _Core:
                 self.busy[pipe] += (busy_b[pipe] - busy_a[pipe]) * weight
         if self.keep:
             now = self.front()
-            self.timeline.spans.append(("gap", now, now + shift, f"{gap} iterations", 0))
+            self.timeline.spans.append(("gap", now, now if synchronised else now + shift, f"{gap} iterations", 0))
+        if synchronised:
+            self.extra += shift
+            return
         self.scalar += shift
         for pipe in PIPES:
             self.free[pipe] += shift

@@ -79,7 +79,7 @@ class _Executor:
         self.grid = grid
         self.data = data
         self.shadow: dict[str, np.ndarray] = {}
-        self.alu = self.local = self.remote = self.calls = 0.0
+        self.alu = self.local = self.remote = self.calls = 0.0  # scalar work not yet in the trace
         self.marks = 0
         self.values: dict[str, Any] = {}
         first, last = 3, len(function.arguments) - 3
@@ -164,19 +164,18 @@ class _Executor:
                 carried = run(probe, carried)
             factor = trips / 3
             self.fill(bytes_before, self.traffic(), 3, trips - 3)
-            for name, old in zip(("alu", "local", "remote", "calls"), counters, strict=True):
-                setattr(self, name, old + (getattr(self, name) - old) * factor)
+            for name, base in zip(("alu", "local", "remote", "calls"), counters, strict=True):
+                setattr(self, name, base + (getattr(self, name) - base) * factor)
             return carried
         nested = any(r for o in op.regions[0].ops for r in o.regions if o.name in ("scf.for", "scf.while"))
         middle_pair = 2 if nested and trips > RUN_WHOLE + 4 else 0
         gap = (trips - 6 - middle_pair) // 2 * 2  # an even gap keeps the turn of alternating buffers
         halves = (gap // 4 * 2, gap - gap // 4 * 2) if middle_pair else (gap, 0)
-        for i in (1, 2, 3) if (trips - middle_pair) % 2 == 0 else (1, 2, 3, 4):
-            if i == 2:
-                a = self.mark()
-                bytes_a = self.traffic()
+        old, carried = carried, run(1, carried)
+        a, bytes_a = self.mark(), self.traffic()
+        done = 4 if (trips - middle_pair) % 2 == 0 else 5
+        for i in range(2, done):
             old, carried = carried, run(i, carried)
-        done = i + 1
         b = self.mark()
         bytes_b = self.traffic()
         period = done - 2
@@ -186,7 +185,7 @@ class _Executor:
             old, carried = carried, run(done + halves[0] + 1, carried)
             c = self.mark()
             bytes_c = self.traffic()
-            self.emit(SKIP, halves[0], ((a, b, period), (b, c, 2)))
+            self.emit(SKIP, halves[0], ((a, b, period), (b, c, 2)), self.crosses(before))
             self.fill(bytes_a, bytes_b, period, halves[0] / 2)
             self.fill(bytes_b, bytes_c, 2, halves[0] / 2)
             a, b, period, bytes_a, bytes_b = b, c, 2, bytes_b, bytes_c
@@ -202,13 +201,17 @@ class _Executor:
         bytes_e = self.traffic()
         tail = max(1, trips - start)
         if nested:
-            self.emit(SKIP, gap, ((a, b, period), (m, e, tail)))
+            self.emit(SKIP, gap, ((a, b, period), (m, e, tail)), self.crosses(before))
             self.fill(bytes_a, bytes_b, period, gap / 2)
             self.fill(bytes_m, bytes_e, tail, gap / 2)
         else:
-            self.emit(SKIP, gap, ((a, b, period),))
+            self.emit(SKIP, gap, ((a, b, period),), self.crosses(before))
             self.fill(bytes_a, bytes_b, period, gap)
         return carried
+
+    def crosses(self, start: int) -> bool:
+        """Whether the events since `start` synchronise with the other half of the kernel."""
+        return any(event[0] in (CROSS_SET, CROSS_WAIT) for event in self.trace.events[start:])
 
     def traffic(self) -> tuple[dict[int, float], dict[int, float]]:
         return dict(self.trace.read), dict(self.trace.written)
@@ -303,7 +306,8 @@ class _Executor:
     def pointer(self, op: Op) -> None:
         address = self.values.get(op.operands[0])
         kind = op.types[0]
-        self.values[op.results[0]] = views.from_type(f"{kind.space}:{address}", kind)  # type: ignore[union-attr]
+        assert isinstance(kind, MemRefType)
+        self.values[op.results[0]] = views.from_type(f"{kind.space}:{address}", kind)
 
     def view(self, op: Op) -> None:
         source = self.values.get(op.operands[0])
@@ -359,10 +363,7 @@ class _Executor:
 
     def peek(self, source: View, indices: list[int | None]) -> Any:
         """The stored value, where the data is known; only integers steer control flow."""
-        if source.space == "gm":
-            held = self.data.get(int(source.root[3:]))
-        else:
-            held = self.shadow.get(source.root)
+        held = self.data.get(int(source.root[3:])) if source.space == "gm" else self.shadow.get(source.root)
         if held is None or source.offset is None or None in indices or None in source.strides:
             return None
         position = source.offset + sum(i * s for i, s in zip(indices, source.strides, strict=True))  # type: ignore[operator,misc]

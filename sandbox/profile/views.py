@@ -114,7 +114,8 @@ def _matches(sizes: list[Number], shape: tuple[int | None, ...], spare: int) -> 
 
 def reinterpret(view: View, offset: Number, sizes: list[Number], strides: list[Number], result: MemRefType) -> View:
     """`memref.reinterpret_cast`: a new window over the same buffer."""
-    bounds = tuple((1 if t is None else t) if s is None else max(0, s) for s, t in zip(sizes, result.shape, strict=True))
+    pairs = zip(sizes, result.shape, strict=True)
+    bounds = tuple((1 if t is None else t) if s is None else max(0, s) for s, t in pairs)
     return replace(
         view,
         element=result.element,

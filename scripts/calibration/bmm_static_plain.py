@@ -68,10 +68,7 @@ class ModelNew(nn.Module):
         batch, m, k = a.shape
         n = b.shape[2]
         c = torch.empty(batch, m, n, dtype=a.dtype)
-        if (m >= 128 and n >= 128) or (m >= 32 and n >= 32 and batch >= 2):
-            block = 32
-        else:
-            block = 16
+        block = 32 if (m >= 128 and n >= 128) or (m >= 32 and n >= 32 and batch >= 2) else 16
         depth = min(256, max(16, triton.next_power_of_2(k))) if self.wide_k else 64
         tiles = batch * triton.cdiv(m, block) * triton.cdiv(n, block)
         sizes = {"M": m, "N": n, "K": k, "BM": block, "BN": block, "BK": depth, "multibuffer": self.multibuffer}

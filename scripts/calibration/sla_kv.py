@@ -1,4 +1,4 @@
-"""State of linear attention: per head, sum over tokens of key features times values, and of key features; 40 programs."""
+"""State of linear attention: per head, sums over tokens of key features and of their products with values."""
 
 import torch
 import torch.nn as nn
