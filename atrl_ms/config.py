@@ -149,11 +149,11 @@ class WarmStartConfig(Section):
     heads: int = Field(4, ge=1)
     kv_heads: int = Field(2, ge=1)
     intermediate_size: int = Field(704, ge=32)
-    optimizer: Literal["adamw", "muon"] = "muon"
+    optimizer: Literal["adamw", "muon"] = "adamw"
     lr: float = Field(2e-3, gt=0)
-    batch_tokens: int = Field(8192, ge=256, description="padded tokens of one step")
+    batch_tokens: int = Field(3072, ge=256, description="padded tokens of one step")
     minutes: float = Field(45.0, gt=0, description="stop after this many minutes of training")
-    max_steps: int = Field(2000, ge=1)
+    max_steps: int = Field(1000, ge=1)
 
 
 class TreeConfig(Section):
@@ -162,6 +162,7 @@ class TreeConfig(Section):
     source: Literal["reasoning", "kernels"] = Field(
         "reasoning", description="'reasoning': prefixes of a teacher's search; 'kernels': sessions branch at boundaries"
     )
+    seed: int = Field(0, ge=0, description="of problems and search; the run's seed is that of training")
     teacher: str = Field("atrl_ms/assets/reasoning_teacher", description="checkpoint directory of the searching policy")
     directory: str = Field("", description="where the search is kept; empty for RUN_DIR/tree")
     families: list[str] = Field(

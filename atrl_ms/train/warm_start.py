@@ -36,6 +36,7 @@ from atrl_ms.train.demos.generate import (
 from sandbox.suite import train_tasks
 
 Segments = list[tuple[np.ndarray, np.ndarray]]  # (ids (T,), mask (T,)) each
+SHORTEST = 128  # shorter segments are padded: one graph less to compile
 
 
 def warm_start(config: Config, run_dir: Path) -> Path:
@@ -73,23 +74,26 @@ async def make_demonstrations(config: Config, run_dir: Path) -> None:
 
 
 def batches(segments: Segments, warm: WarmStartConfig, rng: np.random.Generator) -> Iterator[list[int]]:
-    """Endless epochs of index lists: rows of similar length, `batch_tokens` padded tokens together."""
-    from atrl_ms.train.learner import T_BUCKETS, bucket
+    """Endless epochs of index lists: rows of similar length, at most `batch_tokens` padded tokens together.
 
-    lengths = np.array([bucket(len(ids), T_BUCKETS) for ids, _ in segments])
+    Both sizes of a batch are the learner's own buckets, so that nothing is padded twice and few graphs are compiled.
+    """
+    from atrl_ms.train.learner import B_BUCKETS, T_BUCKETS, bucket
+
+    lengths = np.array([max(SHORTEST, bucket(len(ids), T_BUCKETS)) for ids, _ in segments])
     while True:
         epoch = []
         for length in np.unique(lengths):
             rows = rng.permutation(np.flatnonzero(lengths == length))
-            size = max(1, warm.batch_tokens // int(length))
-            epoch += [rows[k : k + size].tolist() for k in range(0, len(rows) - size + 1, size)]
+            size = max(b for b in B_BUCKETS if b == 1 or b * length <= warm.batch_tokens)
+            epoch += [rows[k : k + size].tolist() for k in range(0, len(rows), size)]
         for k in rng.permutation(len(epoch)):
             yield epoch[int(k)]
 
 
 def collate(segments: Segments, rows: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """ids (B, T) int32 and weight (B, T) float32; the weights of all learned tokens sum to 1."""
-    longest = max(len(segments[r][0]) for r in rows)
+    longest = max(SHORTEST, *(len(segments[r][0]) for r in rows))
     ids_BT = np.zeros((len(rows), longest), np.int32)
     weight_BT = np.zeros((len(rows), longest), np.float32)
     for b, r in enumerate(rows):
@@ -147,9 +151,10 @@ def fine_tune(config: Config, run_dir: Path) -> Path:
     with tqdm(total=warm.max_steps, desc="sft", mininterval=5) as bar:
         for step in range(warm.max_steps):
             ids_BT, weight_BT = collate(train, next(source))
-            result = learner.sft_step(ids_BT, weight_BT, learning_rate(step, warm))
+            loss = learner.sft(ids_BT, weight_BT)
+            learner.apply(learning_rate(step, warm))
             tokens += ids_BT.size
-            smooth = result["loss"] if step == 0 else 0.95 * smooth + 0.05 * result["loss"]
+            smooth = loss if step == 0 else 0.95 * smooth + 0.05 * loss
             minutes = (time.monotonic() - started) / 60
             bar.update()
             bar.set_postfix(loss=f"{smooth:.3f}", tok_s=f"{tokens / (60 * minutes):.0f}")

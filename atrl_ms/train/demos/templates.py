@@ -166,7 +166,8 @@ def _rows(family: str, names: list[str], steps: list[Step], draft: Draft) -> str
     for step in steps:
         if step.core.startswith("rotary:"):
             first, second = step.core.removeprefix("rotary:").split("|")
-            stores = [f"tl.store(o_ptr + r * 2 * h + c, {first}{mask})", f"tl.store(o_ptr + r * 2 * h + h + c, {second}{mask})"]
+            stores = [f"tl.store(o_ptr + r * 2 * h + c, {first}{mask})"]
+            stores += [f"tl.store(o_ptr + r * 2 * h + h + c, {second}{mask})"]
         elif step.core in REDUCTIONS:
             neutral, lines = REDUCTIONS[step.core]
             work += [] if "no_neutral" in draft.faults else [f"x = tl.where(m, x, {neutral})"]
@@ -205,7 +206,8 @@ def _transpose(steps: list[Step], draft: Draft) -> str:
     work += [f"tl.store(o_ptr + j[None, :] * {stride} + i[:, None], x{mask})"]
     size = "rows" if "missing_argument" in draft.faults else "rows, cols"
     host = ["rows, cols = x.shape", "o = x.new_empty(cols, rows)"]
-    host += [f"kernel[(triton.cdiv(rows, {block}), triton.cdiv(cols, {block}))](x, o, {size}, BLOCK={block})", "return o"]
+    grid = f"(triton.cdiv(rows, {block}), triton.cdiv(cols, {block}))"
+    host += [f"kernel[{grid}](x, o, {size}, BLOCK={block})", "return o"]
     return _assemble(["x_ptr", "o_ptr", "rows", "cols", "BLOCK: tl.constexpr"], work, ["x"], host)
 
 
@@ -213,8 +215,9 @@ def _matmul(names: list[str], steps: list[Step], draft: Draft) -> str:
     block = 256 if "huge_block" in draft.faults else draft.block
     stride = "M" if "wrong_stride" in draft.faults else "K"
     bias = "c" in names
-    edges = ("(i[:, None] < M)", "(j[None, :] < N)") if "no_k_mask" in draft.faults else (
-        "(i[:, None] < M) & (k[None, :] < K)", "(k[:, None] < K) & (j[None, :] < N)")  # fmt: skip
+    edges = ["(i[:, None] < M)", "(j[None, :] < N)"]
+    if "no_k_mask" not in draft.faults:
+        edges = ["(i[:, None] < M) & (k[None, :] < K)", "(k[:, None] < K) & (j[None, :] < N)"]
     work = ["i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)", "j = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)"]
     load_bias = ["c = tl.load(c_ptr + j, mask=j < N, other=0.0)[None, :]"] if bias else []
     seeded = bias and "seed_bias" in draft.faults
@@ -222,13 +225,15 @@ def _matmul(names: list[str], steps: list[Step], draft: Draft) -> str:
     work += ["x = tl.zeros((BLOCK, BLOCK), tl.float32)" + (" + c" if seeded else "")]
     work += ["for s in range(0, K, BLOCK):", "    k = s + tl.arange(0, BLOCK)"]
     work += [f"    a = tl.load(a_ptr + i[:, None] * {stride} + k[None, :], mask={edges[0]}, other=0.0)"]
-    work += [f"    b = tl.load(b_ptr + k[:, None] * N + j[None, :], mask={edges[1]}, other=0.0)", "    x += tl.dot(a, b)"]
+    work += [f"    b = tl.load(b_ptr + k[:, None] * N + j[None, :], mask={edges[1]}, other=0.0)"]
+    work += ["    x += tl.dot(a, b)"]
     work += [] if seeded else load_bias
     lines = [line for step in steps for line in step.lines]
     work += lines[1:] if seeded and lines and lines[0] == "x = x + c" else lines
     work += ["tl.store(o_ptr + i[:, None] * N + j[None, :], x, mask=(i[:, None] < M) & (j[None, :] < N))"]
     size = "M, N" if "missing_argument" in draft.faults else "M, N, K"
     host = ["M, K = a.shape", "N = b.shape[1]", "o = a.new_empty(M, N)"]
-    host += [f"kernel[(triton.cdiv(M, {block}), triton.cdiv(N, {block}))]({', '.join(names)}, o, {size}, BLOCK={block})"]
+    grid = f"(triton.cdiv(M, {block}), triton.cdiv(N, {block}))"
+    host += [f"kernel[{grid}]({', '.join(names)}, o, {size}, BLOCK={block})"]
     args = [f"{v}_ptr" for v in names] + ["o_ptr", "M", "N", "K", "BLOCK: tl.constexpr"]
     return _assemble(args, work, names, [*host, "return o"])
