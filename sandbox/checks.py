@@ -199,8 +199,11 @@ def _tree_mismatch(tree: dict[str, Any], expected: Any, path: str = "") -> str:
     want = _kind(expected)
     name = f"output{path}"
     if kind != want:
-        got = {"sequence": f"a {tree['type']} of {len(tree['items'])}", "value": tree.get("repr", ""),
-               "other": tree.get("repr", "")}.get(kind, f"a {kind}")  # fmt: skip
+        got = {
+            "sequence": f"a {tree['type']} of {len(tree['items'])}",
+            "value": tree.get("repr", ""),
+            "other": tree.get("repr", ""),
+        }.get(kind, f"a {kind}")
         size = f" of {len(expected)}" if want in ("sequence", "dict") else ""
         return f"{name} is {got}, the reference returns a {want}{size}"
     if kind == "tensor":

@@ -54,7 +54,9 @@ class Mismatch:
     pattern: str = ""
 
 
-def compare(out: torch.Tensor, ref: torch.Tensor, exact: torch.Tensor | None, table: str, *, quantised: bool = False) -> Mismatch | None:
+def compare(
+    out: torch.Tensor, ref: torch.Tensor, exact: torch.Tensor | None, table: str, *, quantised: bool = False
+) -> Mismatch | None:
     """None if `out` is right.
 
     Args:
@@ -123,7 +125,9 @@ def _compare_integers(out: torch.Tensor, ref: torch.Tensor, slack: int) -> Misma
     return _mismatch("values", bad, x.double(), y.double(), "values differ")
 
 
-def _mismatch(kind: str, bad: torch.Tensor, x: torch.Tensor, y: torch.Tensor, text: str, precision: bool = False) -> Mismatch:
+def _mismatch(
+    kind: str, bad: torch.Tensor, x: torch.Tensor, y: torch.Tensor, text: str, precision: bool = False
+) -> Mismatch:
     distance = torch.where(bad, (x - y).abs().nan_to_num(nan=math.inf), torch.full_like(x, -1.0))
     flat = int(distance.flatten().argmax())
     index = []

@@ -13,17 +13,13 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox import movement
 from sandbox.compile import AscendArtifact, CompileError, KernelIR, compile_for_ascend, lower_to_linalg
-from sandbox.execute.memory import ExecutionFault, GuardedMemory, OutOfBounds, Placement
+from sandbox.execute.memory import GuardedMemory, OutOfBounds
 from sandbox.execute.native import NativeKernel, NativeUnsupported, build_native
-from sandbox.recording import leaves, used_buffers
+from sandbox.replay import OVERTIME, replay
 from sandbox.toolchain import ToolMissing
 
-OVERTIME = 61  # exit code of a replay that took too long
-OVERTIME_UNCOMPILED = 60  # the same for a kernel on which the Ascend compiler itself crashed
 ELEMENT = {"fp64": 8, "fp32": 4, "fp16": 2, "bf16": 2, "i64": 8, "u64": 8, "i32": 4, "u32": 4, "i16": 2, "u16": 2}
-RUNS: tuple[tuple[Placement, int, bool], ...] = (("high", 0xFF, False), ("low", 0x7B, True))
 
 
 @dataclass
@@ -69,25 +65,27 @@ def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     except ToolMissing as error:
         return {"infrastructure": str(error)}, []
     report.compile_seconds = time.perf_counter() - begin
-    # A compiler that crashes has not refused the kernel: a look at its run may still say more (an endless loop).
-    failed = any(k["error"] and not k["crashed"] for k in report.kernels if k["needed"])
-    crashed = any(k["crashed"] for k in report.kernels if k["needed"])
+    failed = any(k["error"] for k in report.kernels if k["needed"])
     unsupported = [k for k in report.kernels if k["needed"] and k["unsupported"]]
     if request["execute"] and not failed and not unsupported:
         for case in request["cases"]:
             # A thread, because process 1 of a namespace ignores alarms; native code runs without the interpreter lock.
-            watchdog = threading.Timer(
-                request["execution"], os._exit, (OVERTIME_UNCOMPILED if crashed else OVERTIME,)
-            )
+            watchdog = threading.Timer(request["execution"], os._exit, (OVERTIME,))
             watchdog.daemon = True
             watchdog.start()
-            result = _case(recording, request, case, built, blocks)
+            result = replay(recording, request, case, lambda *a: _launch(built, *a), blocks)
             watchdog.cancel()
             report.cases.append(result)
             if result["error"] is not None:
                 break
-    header = {"kernels": report.kernels, "compile_seconds": report.compile_seconds, "notes": report.notes,
-              "cases": report.cases}  # fmt: skip
+    uses = [op["use"] for op in order]
+    header = {
+        "kernels": report.kernels,
+        "uses": uses,
+        "compile_seconds": report.compile_seconds,
+        "notes": report.notes,
+        "cases": report.cases,
+    }
     return header, blocks
 
 
@@ -102,14 +100,15 @@ def _build(ir: KernelIR, request: dict[str, Any], *, native: bool) -> Built:
         out.artifact = compile_for_ascend(linalg, arch=request["arch"], cann=request["cann"], timeout=60.0)
         if not out.artifact.ok:
             out.error = CompileError("ascend", out.artifact.error, out.artifact.source_line)
-            out.crashed = out.artifact.error.startswith("Assertion") or "crashed with signal" in out.artifact.error
-        if native and (out.error is None or out.crashed):
+        elif native:
             try:
                 out.native = build_native(linalg)
             except NativeUnsupported as error:
                 out.unsupported = str(error) or "unknown operation"
     except CompileError as error:
         out.error = error
+    if out.error is not None:
+        out.crashed = out.error.line.startswith("Assertion") or "crashed with signal" in out.error.line
     return out
 
 
@@ -132,93 +131,34 @@ def _compile(
                 chosen[op["variants"][op["use"]]["kernel"]] = True
                 break
     for index, item in sorted(built.items()):
-        report.kernels.append({
-            "name": item.ir.name, "index": index, "needed": index in chosen,
-            "error": None if item.error is None else
-            {"stage": item.error.stage, "message": item.error.line, "line": item.error.source_line},
-            "unsupported": item.unsupported, "crashed": item.crashed, "version": item.artifact.version if item.artifact else "",
-            "seconds": item.artifact.seconds if item.artifact else 0.0,
-        })  # fmt: skip
+        report.kernels.append(
+            {
+                "name": item.ir.name,
+                "index": index,
+                "needed": index in chosen,
+                "error": None
+                if item.error is None
+                else {"stage": item.error.stage, "message": item.error.line, "line": item.error.source_line},
+                "unsupported": item.unsupported,
+                "crashed": item.crashed,
+                "version": item.artifact.version if item.artifact else "",
+                "seconds": item.artifact.seconds if item.artifact else 0.0,
+            }
+        )
     return built
 
 
-def _case(
-    recording: dict[str, Any], request: dict[str, Any], case: dict[str, Any], built: dict[int, Built], blocks: list[bytes]
-) -> dict[str, Any]:
-    """Replay one case twice; outputs of the first run go to `blocks`."""
-    begin = time.perf_counter()
-    result: dict[str, Any] = {"error": None, "unstable": [], "seconds": 0.0, "native_seconds": 0.0}
-    call = recording["calls"][case["call"]]
-    runs = []
-    for placement, poison, reverse in RUNS:
-        memories: dict[int, GuardedMemory] = {}
-        try:
-            result["native_seconds"] = _replay(recording, request, case, built, memories, placement, poison, reverse)
-            runs.append(_collect(recording, call, case, memories))
-        except OutOfBounds as error:
-            result["error"] = {"kind": "out_of_bounds", "message": str(error), "kernel": error.kernel, "arg": error.arg,
-                               "side": error.side, "offset": error.offset}  # fmt: skip
-        except ExecutionFault as error:
-            result["error"] = {"kind": "fault", "message": str(error), "kernel": error.kernel}
-        except (movement.UnsupportedCast, MemoryError) as error:
-            result["error"] = {"kind": "memory", "message": f"{type(error).__name__}: {error}", "kernel": ""}
-        finally:
-            for memory in memories.values():
-                memory.close()
-        if result["error"] is not None:
-            result["seconds"] = time.perf_counter() - begin
-            return result
-    first, second = runs
-    result["unstable"] = [i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
-    result["blocks"] = len(first)
-    blocks += first
-    blocks += [second[i] for i in result["unstable"]]
-    result["seconds"] = time.perf_counter() - begin
-    return result
-
-
-def _replay(
-    recording: dict[str, Any], request: dict[str, Any], case: dict[str, Any], built: dict[int, Built],
-    memories: dict[int, GuardedMemory], placement: Placement, poison: int, reverse: bool,
-) -> float:  # fmt: skip
-    """Run the operations of a call in fresh memory; returns seconds spent in kernels."""
-    call = recording["calls"][case["call"]]
-    for index in sorted(used_buffers(call)):
-        buffer = recording["buffers"][index]
-        memory = GuardedMemory(buffer["nbytes"], placement, poison)
-        memories[index] = memory
-        if buffer["kind"] == "input" and buffer["call"] == case["call"]:
-            memory.write(case["inputs"][buffer["index"]])
-        elif buffer["kind"] == "param":
-            memory.write(request["params"][buffer["name"]])
-
-    def view(data: dict[str, Any]) -> Any:
-        memory = memories[data["buffer"]]
-        return movement.array(memory.address, memory.size, data)
-
-    seconds = 0.0
-    for op in call["ops"]:
-        if op["op"] == "set":
-            memories[op["buffer"]].write(request["blocks"][op["block"]])
-        elif op["op"] == "fill":
-            movement.fill(view(op["dst"]), op["bits"])
-        elif op["op"] == "copy":
-            movement.move(view(op["dst"]), view(op["src"]), op["dst"]["dtype"], op["src"]["dtype"])
-        else:
-            seconds += _launch(op["variants"][op["use"]], built, memories, reverse)
-    return seconds
-
-
-def _launch(
-    variant: dict[str, Any], built: dict[int, Built], memories: dict[int, GuardedMemory], reverse: bool
-) -> float:
+def _launch(built: dict[int, Built], op: dict[str, Any], memories: dict[int, GuardedMemory], reverse: bool) -> float:
+    """Run one launch natively; returns its seconds."""
+    variant = op["variants"][op["use"]]
     item = built[variant["kernel"]]
     assert item.native is not None
     args: list[Any] = []
     for value, kind in zip(variant["args"], item.ir.arg_types, strict=True):
         if isinstance(value, list):
             memory = memories[value[0]]
-            args.append((memory.address + value[1], max(0, memory.size - value[1]) // ELEMENT.get(kind.lstrip("*k"), 1)))
+            count = max(0, memory.size - value[1]) // ELEMENT.get(kind.lstrip("*k"), 1)
+            args.append((memory.address + value[1], count))
         else:
             args.append(value)
     begin = time.perf_counter()
@@ -228,15 +168,3 @@ def _launch(
         if isinstance(value, list) and not memories[value[0]].slack_intact():
             raise OutOfBounds(item.ir.name, name, "beside", 0)
     return seconds
-
-
-def _collect(
-    recording: dict[str, Any], call: dict[str, Any], case: dict[str, Any], memories: dict[int, GuardedMemory]
-) -> list[bytes]:
-    """Storages of the output leaves in order, then of the inputs."""
-    out = [memories[leaf["buffer"]].read() for leaf in leaves(call["output"])]
-    where = {b["index"]: i for i, b in enumerate(recording["buffers"]) if b["kind"] == "input" and b["call"] == case["call"]}
-    for i, data in enumerate(case["inputs"]):
-        memory = memories.get(where.get(i, -1))
-        out.append(memory.read() if memory is not None else bytes(data))
-    return out

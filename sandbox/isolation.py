@@ -33,12 +33,42 @@ LANDLOCK_READ = 0b1101  # execute, read a file, list a directory
 
 # System call numbers of what an evaluation has no business to do: sockets, tracing, mounting, keys, kernel modules.
 _DENIED = {
-    "x86_64": {"socket": 41, "ptrace": 101, "mount": 165, "umount2": 166, "unshare": 272, "setns": 308, "bpf": 321,
-               "process_vm_readv": 310, "process_vm_writev": 311, "keyctl": 250, "add_key": 248, "userfaultfd": 323,
-               "perf_event_open": 298, "io_uring_setup": 425, "kexec_load": 246, "init_module": 175},
-    "aarch64": {"socket": 198, "ptrace": 117, "mount": 40, "umount2": 39, "unshare": 97, "setns": 268, "bpf": 280,
-                "process_vm_readv": 270, "process_vm_writev": 271, "keyctl": 219, "add_key": 217, "userfaultfd": 282,
-                "perf_event_open": 241, "io_uring_setup": 425, "kexec_load": 104, "init_module": 105},
+    "x86_64": {
+        "socket": 41,
+        "ptrace": 101,
+        "mount": 165,
+        "umount2": 166,
+        "unshare": 272,
+        "setns": 308,
+        "bpf": 321,
+        "process_vm_readv": 310,
+        "process_vm_writev": 311,
+        "keyctl": 250,
+        "add_key": 248,
+        "userfaultfd": 323,
+        "perf_event_open": 298,
+        "io_uring_setup": 425,
+        "kexec_load": 246,
+        "init_module": 175,
+    },
+    "aarch64": {
+        "socket": 198,
+        "ptrace": 117,
+        "mount": 40,
+        "umount2": 39,
+        "unshare": 97,
+        "setns": 268,
+        "bpf": 280,
+        "process_vm_readv": 270,
+        "process_vm_writev": 271,
+        "keyctl": 219,
+        "add_key": 217,
+        "userfaultfd": 282,
+        "perf_event_open": 241,
+        "io_uring_setup": 425,
+        "kexec_load": 104,
+        "init_module": 105,
+    },
 }
 _NEW_PROCESS = {"x86_64": {"fork": 57, "vfork": 58}, "aarch64": {}}
 _CLONE = {"x86_64": 56, "aarch64": 220}
@@ -145,7 +175,17 @@ def wrap(command: list[str], walls: Walls, *, writable: list[str], hidden: list[
     """`command` under bubblewrap, or unchanged where there is none. `hidden` directories appear empty."""
     if walls.bwrap is None:
         return command
-    out = [walls.bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--unshare-user", "--uid", "1000", "--gid", "1000"]
+    out = [
+        walls.bwrap,
+        "--unshare-all",
+        "--die-with-parent",
+        "--new-session",
+        "--unshare-user",
+        "--uid",
+        "1000",
+        "--gid",
+        "1000",
+    ]
     out += ["--dev-bind", "/dev", "/dev"] if npu else ["--dev", "/dev"]
     out += ["--proc", "/proc", "--tmpfs", "/tmp"]
     for path in readable_paths():
@@ -158,7 +198,7 @@ def wrap(command: list[str], walls: Walls, *, writable: list[str], hidden: list[
             out += ["--tmpfs", path]
     for path in writable:
         out += ["--bind", path, path]
-    return out + ["--chdir", "/tmp"] + command
+    return [*out, "--chdir", "/tmp", *command]
 
 
 def _check(result: int, what: str) -> None:
@@ -240,7 +280,7 @@ def filter_system_calls(*, allow_processes: bool) -> None:
         calls |= _NEW_PROCESS[machine]
     for number in calls.values():
         program += [op(jump_eq, 0, 1, number), op(answer, 0, 0, deny)]
-    program += [op(jump_eq, 0, 1, _CLONE3), op(answer, 0, 0, nosys)]  # its flags lie in memory; glibc falls back to clone
+    program += [op(jump_eq, 0, 1, _CLONE3), op(answer, 0, 0, nosys)]  # flags in memory; glibc uses clone
     if allow_processes:
         refused = CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWNS
         program += [op(jump_eq, 0, 3, _CLONE[machine]), op(load, 0, 0, 16), op(jump_set, 0, 1, refused)]

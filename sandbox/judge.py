@@ -11,15 +11,13 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any
 
-
-from atrl_ms.errors import UserError
 from atrl_ms.types import Stage, StepFeedback, Task, Verdict
 from sandbox import checks, feedback, static_gate, tensors
 from sandbox.checks import Failure
-from sandbox.device import OVERTIME, OVERTIME_UNCOMPILED
 from sandbox.isolation import Limits, Walls
 from sandbox.options import Options
 from sandbox.recording import InvalidRecording, validate
+from sandbox.replay import OVERTIME
 from sandbox.task import Prepared, prepare
 from sandbox.toolchain import cache_root
 from sandbox.verdict import score
@@ -77,7 +75,7 @@ class LocalJudge:
             prepared = self._task(task, seed, perturb=True)
             recording, blocks, prepared = self._record(task, candidate, seed, prepared, progress)
             progress.total = len(prepared.cases)
-            self._device(prepared, recording, blocks, progress)
+            self._device(candidate, prepared, recording, blocks, progress)
             return self._feedback("pass", progress, ["all cases pass"])
         except Failure as failure:
             if failure.stage not in [s.name for s in progress.stages if not s.ok]:
@@ -137,10 +135,14 @@ class LocalJudge:
         calls = [*standins, standins[0]]
         state = prepared.state if reveal_state else checks.stand_in_state(prepared.state)
         request = {
-            "source": candidate, "init": tensors.pack(prepared.init), "weight_seed": prepared.weight_seed,
-            "state": tensors.pack(state), "training": prepared.training, "arch": self.options.arch,
+            "source": candidate,
+            "init": tensors.pack(prepared.init),
+            "weight_seed": prepared.weight_seed,
+            "state": tensors.pack(state),
+            "training": prepared.training,
+            "arch": self.options.arch,
             "groups": tensors.pack(calls),
-        }  # fmt: skip
+        }
         limits = self._limits(self.options.timeout * RECORD_SHARE)
         outcome = self._zygote(interpret=False).run("record", request, limits)
         header = outcome.reply
@@ -155,42 +157,79 @@ class LocalJudge:
             raise Failure("cheat", "record", [f"the candidate corrupted the recording: {error}"]) from error
         return header, outcome.blocks
 
-    def _device(self, prepared: Prepared, recording: dict[str, Any], blocks: list[memoryview], progress: Progress) -> None:
-        """Compile for Ascend, replay natively, compare."""
+    def _device(
+        self,
+        candidate: str,
+        prepared: Prepared,
+        recording: dict[str, Any],
+        blocks: list[memoryview],
+        progress: Progress,
+    ) -> None:
+        """Compile for Ascend, replay, compare."""
         begin = time.monotonic()
         early = checks.structure_failure(recording, prepared)
         request = {
-            "recording": {k: recording[k] for k in ("kernels", "buffers", "calls")},
-            "blocks": [bytes(b) for b in blocks], "arch": self.options.arch, "cann": self.options.cann,
-            "execute": early is None, "execution": self.options.execution,
+            "recording": {k: recording[k] for k in ("kernels", "sources", "buffers", "calls")},
+            "blocks": [bytes(b) for b in blocks],
+            "arch": self.options.arch,
+            "cann": self.options.cann,
+            "execute": early is None,
+            "execution": self.options.execution,
             "params": {k: checks.storage_bytes(v) for k, v in prepared.state.items()},
             "cases": [
                 {"call": case.group, "inputs": [checks.storage_bytes(t) for t in tensors.tree_tensors(case.inputs)]}
                 for case in prepared.cases
             ],
-        }  # fmt: skip
-        left = self.options.timeout - (time.monotonic() - progress.begin)
-        outcome = self._zygote(interpret=False).run("device", request, self._limits(max(2.0, left), replay=True))
+        }
+        outcome = self._zygote(interpret=False).run("device", request, self._limits(self._left(progress), replay=True))
         header = outcome.reply
         if header is None or "broken" in header:
             raise self._lost_device(outcome, header, progress)
         if "infrastructure" in header:
             raise Infrastructure(header["infrastructure"])
+        needed = [k for k in header["kernels"] if k["needed"]]
+        if any(k["crashed"] for k in needed) and early is None:
+            self._interpret(candidate, request, header["uses"], progress, probe=True)
         self._compiled(header, progress, begin)
         if early is not None:
             raise early
         begin = time.monotonic()
-        unsupported = [k for k in header["kernels"] if k["needed"] and k["unsupported"]]
-        if unsupported:
-            raise Infrastructure(f"no native execution for {unsupported[0]['name']}: {unsupported[0]['unsupported']}")
         progress.details["executor"] = "native"
-        failures, progress.passed = checks.judge_cases(header, outcome.blocks, recording, prepared, self.options)
+        results, data = header, outcome.blocks
+        unsupported = [k for k in needed if k["unsupported"]]
+        if unsupported:
+            progress.details["executor"] = "interpreter"
+            progress.details["not_native"] = f"{unsupported[0]['name']}: {unsupported[0]['unsupported']}"
+            results, data = self._interpret(candidate, request, header["uses"], progress, probe=False)
+        failures, progress.passed = checks.judge_cases(results, data, recording, prepared, self.options)
         if failures:
-            verdict = failures[0].verdict
             lines = feedback.group([(f.details["case"], "; ".join(f.lines)) for f in failures], progress.total)
-            raise Failure(verdict, "execute", lines, {"failed_cases": [f.details["case"] for f in failures]})
-        progress.stages.append(Stage("execute", True, time.monotonic() - begin))
+            details = {"failed_cases": [f.details["case"] for f in failures]}
+            raise Failure(failures[0].verdict, "execute", lines, details)
+        progress.stages.append(Stage("execute", True, time.monotonic() - begin, progress.details["executor"]))
         progress.reached = "execute"
+
+    def _interpret(
+        self, candidate: str, request: dict[str, Any], uses: list[int], progress: Progress, *, probe: bool
+    ) -> tuple[dict[str, Any], list[memoryview]]:
+        """Replay with Triton's interpreter; with `probe` only to see whether one program of each launch ends."""
+        execution = min(self._left(progress), self.options.execution if probe else self.options.timeout)
+        request = {**request, "source": candidate, "uses": uses, "probe": probe, "execution": execution}
+        outcome = self._zygote(interpret=True).run("interpret", request, self._limits(execution + 2.0, replay=True))
+        header = outcome.reply
+        if outcome.exit_code == OVERTIME or outcome.timed_out:
+            raise Failure("timeout", "execute", [f"a kernel did not finish within {execution:.0f} s (endless loop?)"])
+        if probe:
+            return {}, []
+        if header is None or "broken" in header:
+            raise self._lost_device(outcome, header, progress)
+        if "unsupported" in header:
+            raise Infrastructure(f"neither native execution nor the interpreter can run this: {header['unsupported']}")
+        return header, outcome.blocks
+
+    def _left(self, progress: Progress) -> float:
+        """Seconds of the evaluation's budget, at least 2 for what is under way."""
+        return max(2.0, self.options.timeout - (time.monotonic() - progress.begin))
 
     def _compiled(self, header: dict[str, Any], progress: Progress, begin: float) -> None:
         kernels = header["kernels"]
@@ -229,13 +268,14 @@ class LocalJudge:
         if outcome.signal:
             return Failure("crash", stage, [f"the process died of signal {outcome.signal}"])
         if header is not None and "broken" in header:
-            if inside_candidate and "MemoryError" in header["broken"]:
-                return Failure("runtime_error", stage, ["out of memory"])
+            if inside_candidate:
+                # The recorder shares its process with the candidate: whatever broke it ran there.
+                return Failure("crash", stage, [f"the recording process broke: {header['broken']}"])
             return Infrastructure(f"sandbox process failed: {header['broken']}")
         return Failure("cheat", stage, ["the candidate ended the process instead of returning a result"])
 
     def _lost_device(self, outcome: Outcome, header: Any, progress: Progress) -> Exception:
-        if outcome.exit_code in (OVERTIME, OVERTIME_UNCOMPILED) or outcome.timed_out:
+        if outcome.exit_code == OVERTIME or outcome.timed_out:
             if outcome.exit_code == OVERTIME:
                 progress.reached = "compile"
             text = f"a kernel did not finish within {self.options.execution:.0f} s on the CPU (endless loop?)"
@@ -248,9 +288,13 @@ class LocalJudge:
     def _feedback(self, verdict: Verdict, progress: Progress, lines: list[str]) -> StepFeedback:
         stage = next((s.name for s in reversed(progress.stages) if not s.ok), "execute")
         value = score(
-            verdict, reached=progress.reached, passed=progress.passed, total=progress.total, speedup=None,
+            verdict,
+            reached=progress.reached,
+            passed=progress.passed,
+            total=progress.total,
+            speedup=None,
             ladder=self.options.ladder,
-        )  # fmt: skip
+        )
         progress.details["seconds"] = round(time.monotonic() - progress.begin, 4)
         text = feedback.render(stage, verdict, lines, self.options.feedback_tokens)
         if verdict == "pass":
@@ -258,5 +302,3 @@ class LocalJudge:
         return StepFeedback(
             verdict, tuple(progress.stages), progress.passed, progress.total, value, None, text, progress.details
         )
-
-

@@ -32,6 +32,7 @@ class LaunchRecorder:
         self.trace = trace
         self.arch = arch
         self.kernels: list[dict[str, Any]] = []
+        self.sources: list[dict[str, Any]] = []  # how the interpreter finds each kernel: name, line, constants
         self.errors: list[dict[str, str]] = []
         self.count = 0
         self._cache: dict[tuple[Any, ...], int] = {}
@@ -77,13 +78,19 @@ class LaunchRecorder:
         names = set(jit_fn.signature.parameters)
         options = {k: v for k, v in plain.items() if k not in names}
         key = (
-            id(jit_fn), tuple(signature.items()), tuple((k, repr(v)) for k, v in constants.items()),
-            repr(attrs.to_dict() if hasattr(attrs, "to_dict") else attrs), repr(sorted(options.items(), key=str)),
-        )  # fmt: skip
+            id(jit_fn),
+            tuple(signature.items()),
+            tuple((k, repr(v)) for k, v in constants.items()),
+            repr(attrs.to_dict() if hasattr(attrs, "to_dict") else attrs),
+            repr(sorted(options.items(), key=str)),
+        )
         index = self._cache.get(key)
         if index is None:
             lowered = compiler.lower_to_ttir(jit_fn, signature, constants, attrs, self.arch, options)
             self.kernels.append(lowered.to_json())
+            self.sources.append(
+                {"name": jit_fn.__name__, "line": jit_fn.starting_line_number, "constants": _plain(constants)}
+            )
             index = self._cache[key] = len(self.kernels) - 1
         grid = kwargs.get("grid")
         if callable(grid):
@@ -120,7 +127,7 @@ class LaunchRecorder:
             if n.__index__() < 0:
                 raise ValueError(f"a grid dimension is negative: {n}")
             out.append(n.__index__())
-        return (out + [1, 1])[:3]
+        return [*out, 1, 1][:3]
 
     @staticmethod
     def _check_tensors(values: list[Any]) -> None:
@@ -133,7 +140,9 @@ class LaunchRecorder:
         line = error.source_line if isinstance(error, compiler.CompileError) else self.trace.line()
         message = error.line if isinstance(error, compiler.CompileError) else f"{type(error).__name__}: {error}"
         name = getattr(jit_fn, "__name__", "kernel")
-        self.errors.append({"stage": stage, "kernel": name, "message": message[:500], "line": line or self.trace.line()})
+        self.errors.append(
+            {"stage": stage, "kernel": name, "message": message[:500], "line": line or self.trace.line()}
+        )
 
     # ------------------------------------------------------------ autotune
 
@@ -163,6 +172,20 @@ class LaunchRecorder:
             return run(tuner, *args, **kwargs)
         finally:
             self._chosen = None
+
+
+def _plain(constants: dict[str, Any]) -> dict[str, Any]:
+    """Constants as JSON values; a Triton type becomes {"dtype": name}, anything else {"unknown": text}."""
+    out: dict[str, Any] = {}
+    for name, value in constants.items():
+        value = getattr(value, "value", value) if type(value).__name__ == "constexpr" else value
+        if value is None or isinstance(value, bool | int | float | str):
+            out[name] = value
+        elif type(value).__name__ == "dtype" and hasattr(value, "name"):
+            out[name] = {"dtype": value.name}
+        else:
+            out[name] = {"unknown": repr(value)[:80]}
+    return out
 
 
 @contextmanager

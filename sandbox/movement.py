@@ -9,11 +9,24 @@ import numpy as np
 
 # bfloat16 has no numpy type: its bits travel as uint16 and are widened where a cast needs values.
 NUMPY = {
-    "float64": np.float64, "float32": np.float32, "float16": np.float16, "bfloat16": np.uint16, "int64": np.int64,
-    "int32": np.int32, "int16": np.int16, "int8": np.int8, "uint8": np.uint8, "uint16": np.uint16, "uint32": np.uint32,
-    "uint64": np.uint64, "bool": np.bool_, "float8_e4m3fn": np.uint8, "float8_e5m2": np.uint8,
-    "float8_e4m3fnuz": np.uint8, "float8_e5m2fnuz": np.uint8,
-}  # fmt: skip
+    "float64": np.float64,
+    "float32": np.float32,
+    "float16": np.float16,
+    "bfloat16": np.uint16,
+    "int64": np.int64,
+    "int32": np.int32,
+    "int16": np.int16,
+    "int8": np.int8,
+    "uint8": np.uint8,
+    "uint16": np.uint16,
+    "uint32": np.uint32,
+    "uint64": np.uint64,
+    "bool": np.bool_,
+    "float8_e4m3fn": np.uint8,
+    "float8_e5m2": np.uint8,
+    "float8_e4m3fnuz": np.uint8,
+    "float8_e5m2fnuz": np.uint8,
+}
 
 
 class UnsupportedCast(Exception):

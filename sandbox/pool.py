@@ -6,6 +6,7 @@ Workers are started with `subprocess`, never forked, so that a process with Mind
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import queue
 import signal
@@ -44,9 +45,12 @@ class _Worker:
         if options.device == "npu":
             env["ASCEND_RT_VISIBLE_DEVICES"] = str(index)  # one device per worker
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "sandbox.worker", str(theirs.fileno())], pass_fds=[theirs.fileno()], env=env,
-            stdin=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
+            [sys.executable, "-m", "sandbox.worker", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            env=env,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         theirs.close()
         self.sock = ours
         try:
@@ -87,14 +91,10 @@ class _Worker:
     def close(self) -> None:
         """End the worker; its zygotes and evaluations die with it."""
         self.sock.close()
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(5.0)
-        except subprocess.TimeoutExpired:
-            pass
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         self.process.wait()
 
 
@@ -151,7 +151,13 @@ class SandboxPool:
         if known is not None:
             future.set_result(known)
             return future
-        job = {"name": task.name, "source": task.source, "directory": task.directory, "candidate": candidate, "seed": seed}
+        job = {
+            "name": task.name,
+            "source": task.source,
+            "directory": task.directory,
+            "candidate": candidate,
+            "seed": seed,
+        }
         self._slots.acquire()
         future.add_done_callback(lambda _: self._slots.release())
         self._queue.put((future, job, key))
@@ -176,7 +182,7 @@ class SandboxPool:
                 continue
             result: StepFeedback | None = None
             try:
-                for attempt in range(2):
+                for _ in range(2):
                     try:
                         worker = worker or self._start(index)
                         result = worker.judge(job, self.options.timeout + GRACE_SECONDS)

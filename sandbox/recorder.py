@@ -55,7 +55,7 @@ def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     threads = _threads()
     try:
         with torch.no_grad(), recording_launches(recorder):
-            module = _import(path, trace)
+            module = import_candidate(path, trace)
             model = _construct(module, request, trace, facts)
             for index, group in enumerate(request["groups"]):
                 header["calls"].append(_call(model, index, group, trace, recorder))
@@ -64,14 +64,24 @@ def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     facts["patched"] = sorted(name for name, value in watched().items() if before.get(name, value) is not value)
     facts["threads"] = max(0, _threads() - threads)
     header |= {
-        "kernels": recorder.kernels, "buffers": trace.buffers, "violations": trace.violations,
-        "launch_errors": recorder.errors, "reveal": sorted(trace.reveal), "reveal_params": trace.reveal_params,
+        "kernels": recorder.kernels,
+        "sources": recorder.sources,
+        "buffers": trace.buffers,
+        "violations": trace.violations,
+        "launch_errors": recorder.errors,
+        "reveal": sorted(trace.reveal),
+        "reveal_params": trace.reveal_params,
         "facts": facts,
-    }  # fmt: skip
+    }
     return header, trace.blocks
 
 
-def _import(path: str, trace: Trace) -> Any:
+def import_candidate(path: str, trace: Trace) -> Any:
+    """Execute the candidate's file as a module.
+
+    Raises:
+        Stop: it raised, exited, or defines no ModelNew.
+    """
     spec = importlib.util.spec_from_file_location(MODULE, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -202,9 +212,24 @@ def watched() -> dict[str, Any]:
     from triton.runtime.jit import JITFunction
 
     places: list[Any] = [
-        time, os, json, builtins, torch, torch.Tensor, torch.nn.functional, torch.nn.Module, torch.testing, triton,
-        triton.testing, triton.language, triton.language.core, JITFunction, Autotuner, sys, threading,
-    ]  # fmt: skip
+        time,
+        os,
+        json,
+        builtins,
+        torch,
+        torch.Tensor,
+        torch.nn.functional,
+        torch.nn.Module,
+        torch.testing,
+        triton,
+        triton.testing,
+        triton.language,
+        triton.language.core,
+        JITFunction,
+        Autotuner,
+        sys,
+        threading,
+    ]
     found = {}
     for place in places:
         for name, value in vars(place).items():

@@ -20,10 +20,24 @@ from typing import Any
 
 # Bytes per element of every dtype that may appear.
 DTYPES = {
-    "float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "int64": 8, "int32": 4, "int16": 2, "int8": 1,
-    "uint8": 1, "uint16": 2, "uint32": 4, "uint64": 8, "bool": 1,
-    "float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e4m3fnuz": 1, "float8_e5m2fnuz": 1,
-}  # fmt: skip
+    "float64": 8,
+    "float32": 4,
+    "float16": 2,
+    "bfloat16": 2,
+    "int64": 8,
+    "int32": 4,
+    "int16": 2,
+    "int8": 1,
+    "uint8": 1,
+    "uint16": 2,
+    "uint32": 4,
+    "uint64": 8,
+    "bool": 1,
+    "float8_e4m3fn": 1,
+    "float8_e5m2": 1,
+    "float8_e4m3fnuz": 1,
+    "float8_e5m2fnuz": 1,
+}
 MAX_BUFFERS, MAX_OPS, MAX_TOTAL_BYTES = 4096, 20000, 2 << 30
 
 
@@ -122,7 +136,7 @@ def validate(data: Any, blocks: int, inputs: list[list[int]], params: dict[str, 
     """Check a recording.
 
     Args:
-        data: {"kernels", "buffers", "calls"} as the recorder sent it.
+        data: {"kernels", "sources", "buffers", "calls"} as the recorder sent it.
         blocks: number of byte blocks that came with it.
         inputs: for each call, the storage size in bytes of each input tensor.
         params: storage size in bytes of each parameter and module buffer.
@@ -137,6 +151,10 @@ def validate(data: Any, blocks: int, inputs: list[list[int]], params: dict[str, 
     _need(isinstance(calls, list) and len(calls) == len(inputs), "wrong number of calls")
     for kernel in kernels:
         _check_kernel(kernel)
+    sources = data.get("sources")
+    _need(isinstance(sources, list) and len(sources) == len(kernels), "bad source list")
+    for source in sources:
+        _need(isinstance(source, dict) and set(source) == {"name", "line", "constants"}, "bad kernel source")
     sizes = []
     for buffer in buffers:
         _need(isinstance(buffer, dict), "bad buffer")

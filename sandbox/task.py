@@ -64,7 +64,9 @@ def load(task: Task) -> types.ModuleType:
     except Exception as error:
         raise UserError(f"{file}: the task does not run: {type(error).__name__}: {error}") from error
     if not isinstance(getattr(module, "Model", None), type):
-        raise UserError(f"{file}: no class Model; a task defines Model, get_inputs or get_input_groups, get_init_inputs")
+        raise UserError(
+            f"{file}: no class Model; a task defines Model, get_inputs (or get_input_groups), get_init_inputs"
+        )
     if not (hasattr(module, "get_inputs") or hasattr(module, "get_input_groups")):
         raise UserError(f"{file}: neither get_inputs nor get_input_groups; add one")
     return module
@@ -165,7 +167,9 @@ def _exact(model: torch.nn.Module, inputs: list[Any]) -> Any:
 
 def _same(a: Any, b: Any) -> bool:
     left, right = tree_tensors(a), tree_tensors(b)
-    return len(left) == len(right) and all(torch.equal(x.nan_to_num(), y.nan_to_num()) for x, y in zip(left, right))
+    return len(left) == len(right) and all(
+        torch.equal(x.nan_to_num(), y.nan_to_num()) for x, y in zip(left, right, strict=True)
+    )
 
 
 def _trains(model: torch.nn.Module, inputs: list[Any]) -> bool:
@@ -184,11 +188,10 @@ def _perturb(model: torch.nn.Module, groups: list[list[Any]], seed: int) -> bool
     saved = copy.deepcopy(model.state_dict())
     moved = False
     with torch.no_grad():
-        for value in model.state_dict().values():
-            if isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel() > 1:
-                if bool((value == value.flatten()[0]).all()):
-                    value += (torch.rand(value.shape, generator=generator) - 0.5).to(value.dtype) * 0.5
-                    moved = True
+        for value in (v for v in model.state_dict().values() if isinstance(v, torch.Tensor)):
+            if value.is_floating_point() and value.numel() > 1 and bool((value == value.flatten()[0]).all()):
+                value += (torch.rand(value.shape, generator=generator) - 0.5).to(value.dtype) * 0.5
+                moved = True
     if moved and not _healthy(run_reference(model, copy.deepcopy(groups[0]))):
         model.load_state_dict(saved)
         return False
@@ -241,10 +244,7 @@ def _vary(tensor: torch.Tensor, kind: str, generator: torch.Generator, positive:
         return tensor
     scale = float(tensor.double().abs().mean())
     noise = torch.randn(tensor.shape, generator=generator, dtype=torch.float64)
-    if kind == "signed":
-        values = noise * (2.0 * scale)
-    else:
-        values = _blocks(noise * scale, generator)
+    values = noise * (2.0 * scale) if kind == "signed" else _blocks(noise * scale, generator)
     if positive:
         values = values.abs() + 1e-3 * scale
     raw = tensor.untyped_storage().clone()

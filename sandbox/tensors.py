@@ -29,9 +29,13 @@ def pack(value: Any) -> Any:
         value = value.detach()
         raw = torch.empty(0, dtype=torch.uint8).set_(value.untyped_storage())
         return {
-            "__tensor__": True, "dtype": str(value.dtype).removeprefix("torch."), "shape": list(value.shape),
-            "strides": list(value.stride()), "offset": value.storage_offset(), "data": bytes(memoryview(raw.numpy())),
-        }  # fmt: skip
+            "__tensor__": True,
+            "dtype": str(value.dtype).removeprefix("torch."),
+            "shape": list(value.shape),
+            "strides": list(value.stride()),
+            "offset": value.storage_offset(),
+            "data": bytes(memoryview(raw.numpy())),
+        }
     if isinstance(value, list):
         return [pack(v) for v in value]
     if isinstance(value, tuple):

@@ -19,10 +19,29 @@ from torch.utils._python_dispatch import TorchDispatchMode
 ALLOCATE = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "empty_permuted"}
 # The result depends on the arguments' shape and type only.
 METADATA = ALLOCATE | {
-    "zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "rand_like", "randn_like",
-    "randint_like", "is_same_size", "sym_size", "sym_stride", "sym_numel", "sym_storage_offset", "is_contiguous",
-    "dim", "size", "stride", "numel", "is_pinned", "_has_compatible_shallow_copy_type", "is_non_overlapping_and_dense",
-}  # fmt: skip
+    "zeros_like",
+    "ones_like",
+    "full_like",
+    "new_zeros",
+    "new_ones",
+    "new_full",
+    "rand_like",
+    "randn_like",
+    "randint_like",
+    "is_same_size",
+    "sym_size",
+    "sym_stride",
+    "sym_numel",
+    "sym_storage_offset",
+    "is_contiguous",
+    "dim",
+    "size",
+    "stride",
+    "numel",
+    "is_pinned",
+    "_has_compatible_shallow_copy_type",
+    "is_non_overlapping_and_dense",
+}
 COPIES = {"clone", "_to_copy", "_reshape_copy", "contiguous", "view_copy", "lift_fresh_copy"}
 READS = {"_local_scalar_dense"}
 # Python-level doors to a tensor's data that no aten operation shows.
@@ -137,9 +156,12 @@ class Trace:
 
     def view(self, tensor: torch.Tensor) -> dict[str, Any]:
         return {
-            "buffer": self.storage(tensor).buffer, "dtype": str(tensor.dtype).removeprefix("torch."),
-            "shape": list(tensor.shape), "strides": list(tensor.stride()), "offset": tensor.storage_offset(),
-        }  # fmt: skip
+            "buffer": self.storage(tensor).buffer,
+            "dtype": str(tensor.dtype).removeprefix("torch."),
+            "shape": list(tensor.shape),
+            "strides": list(tensor.stride()),
+            "offset": tensor.storage_offset(),
+        }
 
     # ------------------------------------------------------------ operations
 

@@ -1,6 +1,6 @@
 """Messages between the processes of the sandbox: a JSON header and raw byte blocks over a stream socket.
 
-Never pickle from a process that ran a candidate: `receive` yields plain JSON values and bytes only, within a size limit.
+Never pickle from a process that ran a candidate: `receive` yields plain JSON values and bytes, within a limit.
 """
 
 from __future__ import annotations
@@ -64,7 +64,11 @@ def receive(
             raise WireError("not a message, or too large")
         body = json.loads(bytes(_read(sock, text_size, deadline)))
         header, sizes = body["header"], body["sizes"]
-        if not isinstance(header, dict) or not all(type(s) is int and s >= 0 for s in sizes) or sum(sizes) != block_size:
+        if (
+            not isinstance(header, dict)
+            or not all(type(s) is int and s >= 0 for s in sizes)
+            or sum(sizes) != block_size
+        ):
             raise WireError("malformed message")
         data = memoryview(_read(sock, block_size, deadline))
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:

@@ -7,6 +7,7 @@ socket of its own. What ends an evaluation is the death of its first process.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -27,7 +28,11 @@ from sandbox import isolation, wire
 from sandbox.isolation import Limits, Walls
 
 # What a fork may do: module and whether it may start processes (compilers) before it runs anything of the candidate.
-ROLES = {"record": ("sandbox.recorder", False), "device": ("sandbox.device", True), "interpret": ("sandbox.replay", False)}
+ROLES = {
+    "record": ("sandbox.recorder", False),
+    "device": ("sandbox.device", True),
+    "interpret": ("sandbox.interpret", False),
+}
 REPLY_LIMIT = 512 << 20
 
 
@@ -62,17 +67,29 @@ class Zygote:
         keep = ("PATH", "LD_LIBRARY_PATH", "ASCEND_HOME_PATH", "ASCEND_RT_VISIBLE_DEVICES", "LANG")
         env = {k: os.environ[k] for k in keep if k in os.environ}
         env |= {
-            "PYTHONPATH": str(here.parent), "HOME": self.scratch, "TMPDIR": self.scratch, "OMP_NUM_THREADS": "1",
-            "PYTHONDONTWRITEBYTECODE": "1", "TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "PYTHONHASHSEED": "0",
-            "TRITON_CACHE_DIR": f"{self.scratch}/triton", "ATRL_CACHE": cache,
-        }  # fmt: skip
+            "PYTHONPATH": str(here.parent),
+            "HOME": self.scratch,
+            "TMPDIR": self.scratch,
+            "OMP_NUM_THREADS": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
+            "PYTHONHASHSEED": "0",
+            "TRITON_CACHE_DIR": f"{self.scratch}/triton",
+            "ATRL_CACHE": cache,
+        }
         if interpret:
             env["TRITON_INTERPRET"] = "1"
         self._log = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
-            command, pass_fds=[theirs.fileno()], env=env, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log,
-            start_new_session=True, cwd=self.scratch,
-        )  # fmt: skip
+            command,
+            pass_fds=[theirs.fileno()],
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+            start_new_session=True,
+            cwd=self.scratch,
+        )
         theirs.close()
 
     def wait_ready(self, seconds: float = 120.0) -> None:
@@ -204,6 +221,7 @@ def _guard(job_socket: socket.socket, role: str, limits: Limits, walls: Walls, c
 
 def _evaluate(job_socket: socket.socket, role: str, limits: Limits, walls: Walls, config: dict[str, Any]) -> None:
     """Process 1 of the evaluation: take the inner walls, run the role, send its answer, leave."""
+    nonce = None
     try:
         isolation.die_with_parent()
         module, may_spawn = ROLES[role]
@@ -225,13 +243,14 @@ def _evaluate(job_socket: socket.socket, role: str, limits: Limits, walls: Walls
             isolation.filter_system_calls(allow_processes=may_spawn)
         head, blocks = wire.receive(job_socket)
         request = pickle.loads(blocks[0])  # from the trusted worker
+        nonce = head["nonce"]
         reply, data = importlib.import_module(module).run(request)
-        wire.send(job_socket, {**reply, "nonce": head["nonce"]}, data)
+        wire.send(job_socket, {**reply, "nonce": nonce}, data)
         os._exit(0)
     except BaseException as error:
         message = f"{type(error).__name__}: {error}"
         try:
-            wire.send(job_socket, {"broken": message[:500]})
+            wire.send(job_socket, {"broken": message[:500], "nonce": nonce})
         finally:
             os._exit(62)
 
@@ -242,10 +261,8 @@ def _empty(directory: str) -> None:
         if entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path, ignore_errors=True)
         else:
-            try:
+            with contextlib.suppress(OSError):
                 os.unlink(entry.path)
-            except OSError:
-                pass
 
 
 def main() -> None:
