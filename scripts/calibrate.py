@@ -35,6 +35,7 @@ from sandbox.profile.machine import Machine  # noqa: E402
 
 CALIBRATION = ROOT / "scripts" / "calibration"
 RATIO_WEIGHT = 0.25  # weight of a pipe's busy time against a latency in the fit
+FIT_LINES = 10
 PRIOR_WEIGHT = 0.15  # pull of a constant towards its starting value, per factor of e
 DECISIVE = (1.10, 0.3)  # two versions differ when by more than 10 % and 0.3 us
 
@@ -120,21 +121,32 @@ def progress(text: str) -> None:
 # ---------------------------------------------------------------- fit
 
 
+def spread(lines: list[Line]) -> list[Line]:
+    """At most `FIT_LINES` lines per candidate, evenly spread over its latencies: the fit stays affordable."""
+    members: dict[str, list[Line]] = {}
+    for line in lines:
+        members.setdefault(line.candidate, []).append(line)
+    chosen: list[Line] = []
+    for group in members.values():
+        group.sort(key=lambda line: (line.latency_us, line.case))
+        count = min(FIT_LINES, len(group))
+        chosen += [group[round(i * (len(group) - 1) / max(1, count - 1))] for i in range(count)]
+    return chosen
+
+
 def fit_kernels(lines: list[Line], start: Machine, names: list[str], model: eager.EagerModel) -> Machine:
     """Least squares on log2 of latencies (and, lightly, of pipe busy times), pulled towards the starting values."""
-    unique: dict[tuple[str, str], list[Line]] = {}
-    for line in lines:
-        unique.setdefault((line.candidate, line.case), []).append(line)
-    chosen = [(v[0], float(np.exp(np.mean([np.log(x.latency_us) for x in v]))), len(v)) for v in unique.values()]
+    chosen = spread(lines)
     groups: dict[tuple[str, str], int] = {}
-    for line, _, _ in chosen:
+    for line in chosen:
         groups[line.group, line.candidate] = groups.get((line.group, line.candidate), 0) + 1
     origin = np.log([getattr(start, n) for n in names])
 
     def residuals(x: np.ndarray) -> np.ndarray:
         constants = start.with_values(dict(zip(names, np.exp(x).tolist(), strict=True)))
         found: list[float] = []
-        for line, latency, _ in chosen:
+        for line in chosen:
+            latency = line.latency_us
             weight = groups[line.group, line.candidate] ** -0.25  # large groups count more, but not in proportion
             profiles = [time_launch(launch, constants) for launch in line.launches]
             total = sum(p.us for p in profiles) + sum(model.aten(op) for op in line.aten)
