@@ -6,6 +6,7 @@ The same choice is made in training and in evaluation. It looks at the task's co
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -120,11 +121,41 @@ class KnowledgeBase:
         return verdict not in fact.stages, not classes & set(fact.classes), fact.rank, fact.id
 
     def entry(self, entry_id: str) -> str:
-        """A fact's text, or what to ask for instead."""
+        """A fact's text with its kernels as examples, or the nearest ids if there is no such entry."""
         fact = self.by_id.get(entry_id.strip())
         if fact is None:
-            return f"no entry '{entry_id[:40]}'"
-        return f"{fact.title}\n{fact.body}"
+            near = [f.id for f in self.search(entry_id.replace("-", " "))[:3]]
+            return f"no entry '{entry_id[:40]}'" + (f"; near: {', '.join(near)}" if near else "")
+        parts = [fact.title, fact.body]
+        shown: set[int] = set()
+        for probe in fact.probes:
+            if probe.block not in shown:
+                shown.add(probe.block)
+                label = "compiles:" if probe.expect == "compiles" else "does not compile:"
+                parts.append(f"{label}\n{fact.kernels[probe.block].rstrip()}")
+        return "\n".join(parts)
+
+    def outline(self, operator_class: str | None = None, stage: str | None = None) -> str:
+        """One line per entry: id, title, what reading it costs in tokens (four characters count as one), status."""
+        lines = []
+        for fact in self.facts:
+            if operator_class in (None, *fact.classes) and stage in (None, *fact.stages):
+                lines.append(f"{fact.id:24} {fact.title} ({len(self.entry(fact.id)) // 4} tokens, {fact.status})")
+        return "\n".join(lines)
+
+    def search(self, text: str) -> list[Fact]:
+        """Facts whose error patterns match the text, then those that share most words with it, best first."""
+        words = set(re.findall(r"[a-z0-9_]{3,}", text.lower()))
+        scored = []
+        for number, fact in enumerate(self.facts):
+            explains = any(re.search(pattern, text) for pattern in fact.errors)
+            of_class = len(words & set(fact.classes))
+            in_title = len(words & set(re.findall(r"[a-z0-9_]{3,}", f"{fact.id} {fact.title}".lower())))
+            in_body = len(words & set(re.findall(r"[a-z0-9_]{3,}", fact.body.lower())))
+            score = 100 * explains + 6 * of_class + 3 * in_title + in_body
+            if explains or of_class or in_title or in_body > 1:
+                scored.append((-score, number, fact))
+        return [fact for _, _, fact in sorted(scored, key=lambda item: item[:2])[:12]]
 
     def header_lines(self) -> list[str]:
         """Every line that a header can hold, for a tokenizer that makes whole phrases single tokens."""

@@ -13,8 +13,10 @@ from atrl_ms.errors import UserError
 COMMANDS = {
     "verify": "judge a candidate kernel",
     "tasks": "list, show or check tasks",
+    "kb": "read, search and check the knowledge base",
     "warmstart": "make demonstrations and fine-tune the embedded policy on them",
     "train": "train a policy",
+    "tree": "build and show the prefix trees of a teacher's search",
     "eval": "evaluate a policy",
     "report": "write an HTML report of one or more runs",
 }

@@ -11,16 +11,20 @@ Text in Markdown. A fenced block with the info string "python probe" is the fact
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from atrl_ms.errors import UserError
 
 FACTS = Path(__file__).parent / "facts"
+CHECKED = "checked.json"
+
+Status = Literal["confirmed", "refuted", "untestable"]
 
 OperatorClass = Literal[
     "all", "elementwise", "reduction", "softmax", "norm", "matmul", "attention", "gather", "transpose", "halves",
@@ -29,6 +33,22 @@ OperatorClass = Literal[
 Stage = Literal[
     "write", "static_error", "compile_error", "runtime_error", "wrong_output", "timeout", "crash", "cheat", "pass"
 ]  # fmt: skip
+
+
+class Probe(BaseModel):
+    """A question to the compiler: a kernel, the arguments of its launch, and what must come of it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    expect: Literal["compiles", "error"]
+    args: dict[str, Any] = {}  # "*fp32" stands for a tensor; see sandbox/probe.py
+    options: dict[str, Any] = {}
+    arch: str = "Ascend910B4"
+    block: int = 0  # which of the fact's kernels
+    match: str = ""  # regular expression that the error line contains
+    has: str = ""  # regular expression that the compiled kernel contains
+    lacks: str = ""  # regular expression that the compiled kernel does not contain
+    module: str = ""  # regular expression that the compiled module, device description included, contains
 
 
 class Fact(BaseModel):
@@ -45,11 +65,26 @@ class Fact(BaseModel):
     rank: int = 100  # order of header lines of equal fit, small first
     errors: tuple[str, ...] = ()  # error texts (regular expressions) that this fact explains
     confidence: Literal["high", "medium", "low"] = "medium"
-    tool: str = ""  # tool and version that the fact was established with
     source: str = ""
+    probes: tuple[Probe, ...] = ()
     body: str = ""
+    kernels: tuple[str, ...] = ()  # of the probes
+    status: Status = "untestable"  # what the compiler said of the probes
+    tool: str = ""  # tools and versions that said it
+
+    @model_validator(mode="after")
+    def probes_have_kernels(self) -> Fact:
+        for probe in self.probes:
+            if probe.block >= len(self.kernels):
+                raise ValueError(
+                    f"probe of kernel {probe.block}, but there are {len(self.kernels)} python probe blocks"
+                )
+            for pattern in (probe.match, probe.has, probe.lacks, probe.module, *self.errors):
+                re.compile(pattern)
+        return self
 
 
+KERNEL = re.compile(r"^```python probe\n(.*?)^```\n?", re.DOTALL | re.MULTILINE)
 BLOCK = re.compile(r"^---\n(.*?)^---\n(.*?)(?=^---\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -63,10 +98,11 @@ def read_file(path: Path) -> list[Fact]:
     for number, match in enumerate(BLOCK.finditer(path.read_text(encoding="utf-8")), 1):
         try:
             data = yaml.safe_load(match[1])
-            facts.append(Fact(**data, body=match[2].strip()))
-        except (yaml.YAMLError, TypeError) as error:
+            kernels = tuple(KERNEL.findall(match[2] + "\n"))
+            facts.append(Fact(**data, body=KERNEL.sub("", match[2] + "\n").strip(), kernels=kernels))
+        except (yaml.YAMLError, TypeError, re.error) as error:
             reason = " ".join(str(error).split())
-            raise UserError(f"{path}: front matter of fact {number} is not valid YAML: {reason}") from error
+            raise UserError(f"{path}: front matter of fact {number} cannot be read: {reason}") from error
         except ValidationError as error:
             first = error.errors()[0]
             key = ".".join(str(part) for part in first["loc"])
@@ -81,6 +117,16 @@ def load_facts(directory: Path = FACTS) -> list[Fact]:
         UserError: no facts there, a broken file, an id used twice.
     """
     facts = [fact for path in sorted(directory.glob("*.md")) for fact in read_file(path)]
+    checked = directory / CHECKED
+    if checked.is_file():
+        record = json.loads(checked.read_text())
+        known = record["status"]
+        facts = [
+            fact.model_copy(update={"status": known[fact.id], "tool": record["tool"]})
+            if known.get(fact.id, "untestable") != "untestable"
+            else fact
+            for fact in facts
+        ]
     if not facts:
         raise UserError(f"{directory}: no knowledge base here (no facts in *.md files)")
     seen: set[str] = set()
