@@ -17,7 +17,7 @@ from dataclasses import dataclass
 FUNCTIONS: dict[str, tuple[str, str]] = {
     "relu": ("tl.maximum({v}, 0.0)", "tl.abs({v})"),
     "sigmoid": ("tl.sigmoid({v})", "1.0 / (1.0 + tl.exp({v}))"),
-    "tanh": ("2.0 * tl.sigmoid(2.0 * {v}) - 1.0", "2.0 * tl.sigmoid({v}) - 1.0"),
+    "tanh": ("tl.math.tanh({v})", "2.0 * tl.sigmoid({v}) - 1.0"),
     "abs": ("tl.abs({v})", "tl.maximum({v}, 0.0)"),
     "square": ("{v} * {v}", "{v} + {v}"),
     "exp": ("tl.exp({v})", "tl.exp2({v})"),
