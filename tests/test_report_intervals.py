@@ -57,8 +57,8 @@ def test_infrastructure_faults_are_counted_but_not_averaged():
 
 def test_kernels_are_counted_once_per_text_and_errors_by_class():
     session = make_session([[0.05, 0.05, 0.4]])
-    bad = {"kernels_compiled": 0, "compiler_errors": ["error: 'hivm.op' at 12 failed"]}
-    details = [bad, bad, {"kernels_compiled": 2, "compiler_errors": []}]
+    bad = {"kernels": [{"name": "k", "ok": False, "error": "error: 'hivm.op' at 12 failed"}]}
+    details = [bad, bad, {"kernels": [{"name": "a", "ok": True}, {"name": "b", "ok": True}]}]
     for event, facts in zip(session.evaluations, details, strict=True):
         event.feedback = StepFeedback(event.verdict, (), 0, 1, event.score, None, "", facts)
         event.candidate = "same" if facts is bad else "other"

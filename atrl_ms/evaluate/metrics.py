@@ -149,10 +149,11 @@ def compiler_counts(sessions: Sequence[Session]) -> dict[str, Any]:
     for session in sessions:
         judged = {e.candidate: e.feedback for e in session.evaluations if e.feedback is not None}
         for feedback in judged.values():
-            compiled += int(feedback.details.get("kernels_compiled", 0))
-            messages = list(feedback.details.get("compiler_errors", []))
-            failed += len(messages)
-            errors.update(error_class(message) for message in messages)
+            kernels = feedback.details.get("kernels", [])
+            refused = [kernel for kernel in kernels if not kernel["ok"]]
+            compiled += len(kernels) - len(refused)
+            failed += len(refused)
+            errors.update(error_class(kernel.get("error", "")) for kernel in refused)
     return {"compiled": compiled, "failed": failed, "errors": dict(errors.most_common(12))}
 
 

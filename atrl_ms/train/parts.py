@@ -16,10 +16,24 @@ from atrl_ms.rollout.native import NativeEngine
 from atrl_ms.train.learner import Learner
 from atrl_ms.train.optim import OptimizerSettings
 from atrl_ms.train.rl import Parts
+from sandbox.options import Options
 from sandbox.pool import SandboxPool
 from sandbox.suite import held_out_tasks, train_tasks
 
 TOKENIZER_FILES = ("tokenizer.model", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
+
+
+def open_pool(config: Config) -> SandboxPool:
+    """The local sandbox pool of a run."""
+    sandbox = config.sandbox
+    options = Options(
+        arch=sandbox.arch,
+        cann=sandbox.cann,
+        device=sandbox.device,
+        timeout=sandbox.timeout,
+        feedback_tokens=config.agent.feedback_tokens,
+    )
+    return SandboxPool(options, workers=sandbox.workers)
 
 
 @contextmanager
@@ -62,7 +76,7 @@ def build_parts(config: Config) -> Iterator[Parts]:
             if (directory / name).is_file():
                 shutil.copyfile(directory / name, target / name)
 
-    pool = SandboxPool(config.sandbox)
+    pool = open_pool(config)
     try:
         yield Parts(
             engine=NativeEngine(model, max_batch=config.engine.max_batch, max_context=config.agent.window),
