@@ -16,6 +16,7 @@ from typing import Any
 from sandbox.compile import AscendArtifact, CompileError, KernelIR, compile_for_ascend, lower_to_linalg
 from sandbox.execute.memory import GuardedMemory, OutOfBounds
 from sandbox.execute.native import NativeKernel, NativeUnsupported, build_native
+from sandbox.profile.stage import profile_calls
 from sandbox.replay import OVERTIME, replay
 from sandbox.toolchain import ToolMissing
 
@@ -79,14 +80,33 @@ def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
             if result["error"] is not None:
                 break
     uses = [op["use"] for op in order]
-    header = {
+    header: dict[str, Any] = {
         "kernels": report.kernels,
         "uses": uses,
         "compile_seconds": report.compile_seconds,
         "notes": report.notes,
         "cases": report.cases,
     }
+    if request["profile"] != "off" and not failed:
+        _profile(recording, request, built, header)
     return header, blocks
+
+
+def _profile(
+    recording: dict[str, Any], request: dict[str, Any], built: dict[int, Built], header: dict[str, Any]
+) -> None:
+    """Modelled time of every call. A fault of the model is noted and costs the candidate nothing."""
+    begin = time.perf_counter()
+    artifacts = {index: item.artifact for index, item in built.items() if item.error is None}
+    inputs = {case["call"]: case["inputs"] for case in reversed(request["cases"])}
+    try:
+        calls = profile_calls(
+            recording, artifacts, request["arch"], inputs, sorted(inputs), picture=request["profile"] == "picture"
+        )
+        header["profile"] = [call.to_json() for call in calls]
+    except Exception as error:
+        header["notes"].append(f"not profiled: {type(error).__name__}: {str(error)[:200]}")
+    header["profile_seconds"] = time.perf_counter() - begin
 
 
 def _first_variants(recording: dict[str, Any]) -> list[dict[str, Any]]:

@@ -16,6 +16,8 @@ from sandbox import checks, feedback, static_gate, tensors
 from sandbox.checks import Failure
 from sandbox.isolation import Limits, Walls
 from sandbox.options import Options
+from sandbox.profile.stage import CallReport, Profile
+from sandbox.profile.stage import judge as compare_with_eager
 from sandbox.recording import InvalidRecording, validate
 from sandbox.replay import OVERTIME
 from sandbox.task import Prepared, prepare
@@ -37,6 +39,7 @@ class Progress:
     passed: int = 0
     total: int = 0
     reached: str = ""
+    profile: Profile | None = None
 
 
 class Infrastructure(Exception):
@@ -175,6 +178,7 @@ class LocalJudge:
             "cann": self.options.cann,
             "execute": early is None,
             "execution": self.options.execution,
+            "profile": self.options.profile,
             "params": {k: checks.storage_bytes(v) for k, v in prepared.state.items()},
             "cases": [
                 {"call": case.group, "inputs": [checks.storage_bytes(t) for t in tensors.tree_tensors(case.inputs)]}
@@ -208,6 +212,24 @@ class LocalJudge:
             raise Failure(failures[0].verdict, "execute", lines, details)
         progress.stages.append(Stage("execute", True, time.monotonic() - begin, progress.details["executor"]))
         progress.reached = "execute"
+        self._profile(header, prepared, progress)
+
+    def _profile(self, header: dict[str, Any], prepared: Prepared, progress: Progress) -> None:
+        """Speedup over eager: modelled from the compiled kernels and from the reference's operations."""
+        if header["notes"]:
+            progress.details["notes"] = header["notes"]
+        if "profile" not in header:
+            return
+        begin = time.monotonic()
+        calls = [CallReport.from_json(call) for call in header["profile"]]
+        profile = compare_with_eager(calls, prepared.aten, self.options.arch)
+        if profile is None:
+            return
+        progress.profile = profile
+        progress.details["profile"] = profile.to_json()
+        seconds = header["profile_seconds"] + time.monotonic() - begin
+        speed = profile.speedup
+        progress.stages.append(Stage("profile", True, seconds, f"{speed.value:.2f}x eager ({speed.kind})"))
 
     def _interpret(
         self, candidate: str, request: dict[str, Any], uses: list[int], progress: Progress, *, probe: bool
@@ -287,18 +309,20 @@ class LocalJudge:
 
     def _feedback(self, verdict: Verdict, progress: Progress, lines: list[str]) -> StepFeedback:
         stage = next((s.name for s in reversed(progress.stages) if not s.ok), "execute")
+        profile = progress.profile if verdict == "pass" else None
+        speedup = None if profile is None else profile.speedup
         value = score(
             verdict,
             reached=progress.reached,
             passed=progress.passed,
             total=progress.total,
-            speedup=None,
+            speedup=None if speedup is None else speedup.value,
             ladder=self.options.ladder,
         )
         progress.details["seconds"] = round(time.monotonic() - progress.begin, 4)
-        text = feedback.render(stage, verdict, lines, self.options.feedback_tokens)
         if verdict == "pass":
-            text = f"pass: {progress.passed} of {progress.total} cases"
+            lines = [f"{progress.passed} of {progress.total} cases", *([] if profile is None else profile.feedback)]
+        text = feedback.render(stage, verdict, lines, self.options.feedback_tokens)
         return StepFeedback(
-            verdict, tuple(progress.stages), progress.passed, progress.total, value, None, text, progress.details
+            verdict, tuple(progress.stages), progress.passed, progress.total, value, speedup, text, progress.details
         )

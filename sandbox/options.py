@@ -28,6 +28,7 @@ class Options:
         execution: seconds that the replay of one case may take on the CPU.
         tolerance: "npu" (the NPU benchmark suites' rule) or "kernelbench" (1e-4 fp32, 1e-2 half).
         feedback_tokens: budget of the feedback text, about 4 characters a token.
+        profile: model the speed of candidates that pass ("off", "summary"), "picture" keeps timelines and buffers too.
         unisolated: run without walls; ATRL_UNISOLATED=1 sets it too.
         cache_verdicts: remember verdicts by (task, candidate, seed, options).
     """
@@ -40,6 +41,7 @@ class Options:
     tolerance: Literal["npu", "kernelbench"] = "npu"
     hidden_shapes: bool = True
     feedback_tokens: int = 160
+    profile: Literal["off", "summary", "picture"] = "summary"
     memory: int = 3 << 30
     scratch: int = 64 << 20
     unisolated: bool = field(default_factory=lambda: os.environ.get("ATRL_UNISOLATED") == "1")

@@ -19,6 +19,7 @@ import torch
 
 from atrl_ms.errors import UserError
 from atrl_ms.types import Task
+from sandbox.profile import aten_trace
 from sandbox.tensors import tree_tensors
 
 SETS = ("drawn", "signed", "blocks")
@@ -47,6 +48,7 @@ class Prepared:
     training: bool
     groups: list[list[Any]]  # one draw of inputs per shape group: shapes, dtypes, strides
     cases: list[Case] = field(default_factory=list)
+    aten: list[list[dict[str, Any]]] = field(default_factory=list)  # the reference's operations for each shape group
     notes: list[str] = field(default_factory=list)
 
 
@@ -119,6 +121,7 @@ def prepare(task: Task, seed: int, *, perturb: bool = True) -> Prepared:
         prepared.perturbed = _perturb(model, groups, base + 4)
     prepared.state = {k: v.detach().clone() for k, v in model.state_dict().items() if isinstance(v, torch.Tensor)}
     for g in range(len(groups)):
+        prepared.aten.append(reference_ops(model, groups[g]))
         kinds = SETS if len(groups) == 1 or g == 0 else (SETS[1 + g % 2],)
         for k, kind in enumerate(kinds):
             values = _values(module, model, g, kind, base + 100 + 10 * g + k)
@@ -131,6 +134,16 @@ def make_case(model: torch.nn.Module, name: str, group: int, inputs: list[Any]) 
     used = copy.deepcopy(inputs)
     expected = run_reference(model, used)
     return Case(name, group, inputs, copy.deepcopy(expected), _exact(model, inputs), tree_tensors(used))
+
+
+def reference_ops(model: torch.nn.Module, inputs: list[Any]) -> list[dict[str, Any]]:
+    """The aten operations of one call: what eager PyTorch would launch on a device."""
+    probe, values = copy.deepcopy(model), copy.deepcopy(inputs)
+    torch.manual_seed(0)
+    try:
+        return aten_trace.trace(lambda: probe(*values))[1]
+    except Exception as error:
+        raise UserError(f"the reference fails: {type(error).__name__}: {error}") from error
 
 
 def run_reference(model: torch.nn.Module, inputs: list[Any]) -> Any:

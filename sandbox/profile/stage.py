@@ -24,7 +24,13 @@ KIND: Literal["modelled"] = "modelled"
 
 @dataclass
 class LaunchReport:
-    """One launch of one call, as JSON-able data (see `KernelProfile` for the meaning of the numbers)."""
+    """One launch of one call, as JSON-able data (see `KernelProfile` for the meaning of the numbers).
+
+    Attributes:
+        memory: {"UB": {"used", "capacity"}} in bytes.
+        picture: only when asked for: "streams" (spans of each core of the first program, in microseconds) and
+            "buffers" (the compiler's memory plan).
+    """
 
     kernel: str
     us: float
@@ -43,6 +49,7 @@ class LaunchReport:
     hint: str
     assumptions: dict[str, int] = field(default_factory=dict)
     unknown: dict[str, int] = field(default_factory=dict)
+    picture: dict[str, Any] | None = None
 
 
 @dataclass
@@ -123,6 +130,8 @@ def profile_calls(
     arch: str,
     inputs: Mapping[int, Sequence[bytes]] | None = None,
     calls: Sequence[int] | None = None,
+    *,
+    picture: bool = False,
 ) -> list[CallReport]:
     """Model every call of a recording.
 
@@ -131,6 +140,7 @@ def profile_calls(
         compiled: kernel index -> artifact with `hivm` and `memory`; a launch without one is an error of the caller.
         inputs: call -> bytes of every input storage, so that integers which steer loops are known.
         calls: which calls to model; all by default.
+        picture: keep what a picture needs (timelines, buffers).
 
     Raises:
         HivmError: a module that the reader cannot follow.
@@ -148,9 +158,12 @@ def profile_calls(
                 artifact = compiled[number]
                 if number not in programs:
                     programs[number] = reader.read(artifact.hivm)
-                profile = _launch(programs[number], recording, index, variant, constants, inputs)
+                profile = _launch(programs[number], recording, index, variant, constants, inputs, picture)
                 name = recording["kernels"][number]["name"]
-                launches.append(launch_report(name, profile, artifact.memory, programs[number].device))
+                report = launch_report(name, profile, artifact.memory, programs[number].device)
+                if picture:
+                    report.picture = picture_data(profile, artifact.memory, programs[number], constants)
+                launches.append(report)
             elif op["op"] in ("copy", "fill"):
                 moves_us += model.aten(_as_aten(op))
                 moves += 1
@@ -165,6 +178,7 @@ def _launch(
     variant: Mapping[str, Any],
     constants: machine.Machine,
     inputs: Mapping[int, Sequence[bytes]] | None,
+    keep_spans: bool,
 ) -> KernelProfile:
     buffers = recording["buffers"]
     kinds = recording["kernels"][variant["kernel"]]["arg_types"]
@@ -186,7 +200,24 @@ def _launch(
             if usable > 0:
                 data[position] = np.frombuffer(raw, integer, usable, offset)
     x, y, z = variant["grid"]
-    return time_launch(trace_launch(program, scalars, (x, y, z), sizes, data), constants)
+    return time_launch(trace_launch(program, scalars, (x, y, z), sizes, data), constants, keep_spans)
+
+
+def picture_data(
+    profile: KernelProfile, memory_report: Any, program: Program, constants: machine.Machine
+) -> dict[str, Any]:
+    """Timelines (microseconds) and buffers of one launch, as plain data."""
+    scale = 1.0 / (constants.clock_ghz * 1e3)
+    streams = [
+        {"core": core, "spans": [[p, s * scale, e * scale, kind, line] for p, s, e, kind, line in timeline.spans]}
+        for core, timeline in zip(profile.functions, profile.timelines, strict=True)
+    ]
+    capacity = {scope: program.device.get(name, 0) // 8 for scope, name in memory.CAPACITY.items()}
+    return {
+        "streams": streams,
+        "buffers": [asdict(b) for b in memory.buffers(memory_report)],
+        "capacity": capacity,
+    }
 
 
 def _as_aten(op: Mapping[str, Any]) -> dict[str, Any]:
