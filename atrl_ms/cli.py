@@ -12,6 +12,7 @@ from atrl_ms.errors import UserError
 # Modules are imported only when asked for: `atrl verify` must not pay for MindSpore.
 COMMANDS = {
     "verify": "judge a candidate kernel",
+    "profile": "show where a kernel's modelled time goes",
     "tasks": "list, show or check tasks",
     "kb": "read, search and check the knowledge base",
     "warmstart": "make demonstrations and fine-tune the embedded policy on them",
