@@ -113,18 +113,21 @@ def specialise(
     constants. Tensors only need `.dtype` and `.data_ptr()`.
 
     Args:
-        kwargs: keyword arguments of the launch, without `grid` and `warmup`; launch options among them are ignored.
+        kwargs: keyword arguments of the launch, without `grid` and `warmup`; launch options may be among them.
 
     Returns:
         (signature by name, constants by name, attributes, run-time values in order).
 
     Raises:
-        TypeError: missing or unexpected arguments, or a callable as constant, with Python's usual message.
+        TypeError: missing or surplus arguments, or a callable as constant.
+        KeyError: a keyword that is neither a parameter nor a launch option.
     """
-    from triton.backends.ascend.compiler import AscendAttrsDescriptor
+    from triton.backends.ascend.compiler import AscendAttrsDescriptor, NPUOptions
     from triton.runtime.jit import mangle_type
 
     names = set(jit_fn.signature.parameters)
+    for name in kwargs.keys() - names - NPUOptions.__dataclass_fields__.keys():
+        raise KeyError(f"Keyword argument {name} was specified but unrecognised")
     bound = jit_fn.signature.bind(*args, **{name: value for name, value in kwargs.items() if name in names})
     bound.apply_defaults()
     values = list(bound.arguments.values())
