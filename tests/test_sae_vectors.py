@@ -1,5 +1,7 @@
 """Staged advantages: the published and derived numbers."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -134,7 +136,8 @@ def test_running_statistics_forget_and_survive_a_checkpoint():
     statistics.update([Q], np.array([1.0]))
     statistics.update([A], np.array([0.0]))
     assert statistics.count(Q) == 1.5
-    again = NodeStatistics.from_json(statistics.to_json())
+    again = NodeStatistics()
+    again.restore(json.loads(json.dumps(statistics.to_json())))
     for s in (statistics, again):
         s.update([A1], np.array([1.0]))
     assert again.value(A1) == statistics.value(A1) and again.count(Q) == 1.75

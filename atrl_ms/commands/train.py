@@ -85,11 +85,16 @@ def train(config: Config, run_dir: RunDir) -> int:
     logger.remove()
     logger.add(lambda text: tqdm.write(text, end="", file=sys.stderr), level="INFO", format="{level}: {message}")
     logger.add(run_dir.path / "run.log", level="DEBUG")
-    with build_parts(config) as parts:
-        try:
-            before, after = asyncio.run(Trainer(config, run_dir, parts).run())
-        except Diverged as error:
-            print(f"atrl train: {error}", file=sys.stderr)
-            return 1
+    try:
+        if config.algorithm == "tree_opo":
+            from atrl_ms.tree.run import train_tree
+
+            before, after = train_tree(config, run_dir)
+        else:
+            with build_parts(config) as parts:
+                before, after = asyncio.run(Trainer(config, run_dir, parts).run())
+    except Diverged as error:
+        print(f"atrl train: {error}", file=sys.stderr)
+        return 1
     print(summarise(run_dir.path, before, after, read_metrics(run_dir.metrics_file)))
     return 0

@@ -32,6 +32,7 @@ import numpy as np
 from atrl_ms.errors import UserError
 from atrl_ms.tree.prefix_tree import Path, PrefixTree, Rollout, node_to_json
 from atrl_ms.tree.problems import Problem
+from atrl_ms.tree.tokens import tokenizer_of
 from atrl_ms.types import RolloutEngine, SampleRequest, Tokenizer
 
 Verifier = Callable[[Problem, str], float]
@@ -93,6 +94,10 @@ class SearchDirectory:
                 )
         write_whole(self.problems, text)
         write_whole(self.manifest, json.dumps(wanted, indent=2) + "\n")
+
+    def tokenizer(self) -> Tokenizer:
+        """The teacher's tokenizer, from the files that were copied here, or bytes."""
+        return tokenizer_of(self.path)
 
     def read_settings(self) -> SearchSettings:
         """The settings of the search in this directory."""

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
+from pathlib import Path
+
+from atrl_ms.policy.tokenizer import load_tokenizer
+from atrl_ms.types import Tokenizer
+
+FILES = ("tokenizer.model", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
 
 
 class ByteTokenizer:
@@ -32,3 +39,18 @@ class ByteTokenizer:
         if name not in self.SPECIAL:
             raise KeyError(name)
         return 256 + self.SPECIAL.index(name)
+
+
+def tokenizer_of(directory: Path) -> Tokenizer:
+    """The tokenizer whose files are in `directory`, or bytes when there are none."""
+    if any((directory / name).is_file() for name in FILES):
+        return load_tokenizer(directory)  # type: ignore[no-any-return]
+    return ByteTokenizer()
+
+
+def copy_tokenizer(source: Path, target: Path) -> None:
+    """Copy a tokenizer's files, if there are any."""
+    target.mkdir(parents=True, exist_ok=True)
+    for name in FILES:
+        if (source / name).is_file():
+            shutil.copyfile(source / name, target / name)

@@ -1,0 +1,189 @@
+"""`algorithm: tree_opo` on reasoning problems: the RL loop of atrl_ms/train/rl.py with other groups and other credit.
+
+    before:  the teacher searches every training problem (mcts.py), unless the search is already there
+    step:    problems -> prefixes of their trees (curriculum.py) -> one completion each -> verifier -> staged credit
+
+Everything else (updates, checkpoints, resume, metrics, evaluation files) is the common trainer's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from atrl_ms.algos.advantages import GroupCredit, group_credit
+from atrl_ms.algos.sae_values import NodeStatistics
+from atrl_ms.config import Config
+from atrl_ms.evaluate.sessions import read_sessions, write_sessions
+from atrl_ms.train.rl import Parts, Trainer
+from atrl_ms.train.rollouts import EVALUATE, TRAIN, TaskSampler, derive_seed
+from atrl_ms.train.run_dir import RunDir
+from atrl_ms.tree.curriculum import draw_prefixes
+from atrl_ms.tree.parts import WINDOW, ProblemJudge
+from atrl_ms.tree.prefix_tree import PrefixTree
+from atrl_ms.tree.staged import StagedCredit, StagedGroup, describe_staged, staged_credit
+from atrl_ms.types import (
+    Evaluation,
+    Group,
+    RolloutEngine,
+    Sample,
+    SampleRequest,
+    Segment,
+    Session,
+    Task,
+    Tokenizer,
+    TokenKind,
+)
+
+
+class StagedTrainer(Trainer):
+    """The common loop with staged credit; subclasses say how groups are played."""
+
+    def __init__(
+        self, config: Config, run: RunDir, parts: Parts, statistics: NodeStatistics, progress: bool = True
+    ) -> None:
+        super().__init__(config, run, parts, progress)
+        self.statistics = statistics
+        self.credited: dict[int, GroupCredit] = {}  # by identity of the group, for the step at hand
+
+    async def step(self, step: int, sampler: TaskSampler, bar: tqdm) -> dict[str, Any]:
+        """The common step, plus what the estimator reports."""
+        self.credited.clear()
+        record = await super().step(step, sampler, bar)
+        staged = [c for c in self.credited.values() if isinstance(c, StagedCredit)]
+        return {**record, **({"staged": describe_staged(staged)} if staged else {})}
+
+    def credit(self, group: Group) -> GroupCredit:
+        """Staged credit, computed once per group: it updates the running statistics."""
+        if id(group) not in self.credited:
+            if isinstance(group, StagedGroup) and self.config.tree.estimator != "group":
+                credit: GroupCredit = staged_credit(group, self.config.tree, self.config.algo, self.statistics)
+            else:
+                credit = group_credit(group, self.config.algo)
+            self.credited[id(group)] = credit
+        return self.credited[id(group)]
+
+
+class ReasoningTrainer(StagedTrainer):
+    """Groups are prefixes of the teacher's trees."""
+
+    def __init__(
+        self,
+        config: Config,
+        run: RunDir,
+        parts: Parts,
+        trees: dict[str, PrefixTree],
+        statistics: NodeStatistics,
+        progress: bool = True,
+    ) -> None:
+        super().__init__(config, run, parts, statistics, progress)
+        self.trees = trees
+
+    async def play_groups(self, step: int, first: int, tasks: Sequence[Task], bar: tqdm) -> list[Group]:
+        """One group of prefixes for each problem; all completions run side by side."""
+        config, tree = self.config, self.config.tree
+        plans: list[tuple[Task, tuple[int, ...], int]] = []
+        for g, task in enumerate(tasks):
+            rng = np.random.default_rng(derive_seed(config.seed, TRAIN, step, first + g))
+            paths = draw_prefixes(
+                self.trees[task.name],
+                config.train.group_size,
+                kind=tree.prefixes,
+                progress=(step - 1) / max(1, config.train.steps - 1),
+                value=lambda path, name=task.name: self.statistics.value((name, *path)),  # type: ignore[misc]
+                rng=rng,
+                root_fraction=tree.root_fraction,
+                depth_bias=tree.depth_bias,
+            )
+            plans += [(task, path, derive_seed(config.seed, TRAIN, step, first + g, m)) for m, path in enumerate(paths)]
+        bar.set_description(f"step {step}: {len(plans)} completions")
+        temperature = config.engine.temperature
+        sessions = await asyncio.gather(
+            *(self.complete(task, self.trees[task.name].prefix(path), seed, temperature) for task, path, seed in plans)
+        )
+        groups: list[Group] = []
+        size = config.train.group_size
+        for g, task in enumerate(tasks):
+            part = slice(g * size, (g + 1) * size)
+            node_paths = [(task.name, *path) for _, path, _ in plans[part]]
+            groups.append(StagedGroup(task.name, list(sessions[part]), node_paths))
+        return groups
+
+    async def complete(self, task: Task, prefix: list[int], seed: int, temperature: float) -> Session:
+        """One completion of `prefix` as a session of one segment."""
+        judge = self.parts.judge
+        assert isinstance(judge, ProblemJudge)
+        config = self.config
+        return await complete(
+            task,
+            prefix,
+            seed,
+            engine=self.parts.engine,
+            tokenizer=self.parts.tokenizer,
+            judge=judge,
+            temperature=temperature,
+            top_p=config.engine.top_p,
+            top_k=config.engine.top_k,
+            max_new_tokens=config.tree.max_new_tokens,
+        )
+
+    async def evaluation(self, when: str) -> list[Session]:
+        """One completion of each held-out problem, `eval.sessions` in all; read back after a kill."""
+        path = self.run_dir.evaluation_sessions(when)
+        if path.is_file():
+            return read_sessions(path)
+        tasks = self.parts.held_out_tasks
+        jobs = [(tasks[k % len(tasks)], derive_seed(0, EVALUATE, k)) for k in range(self.config.eval.sessions)]
+        sessions = await asyncio.gather(
+            *(self.complete(task, [], seed, self.config.eval.temperature) for task, seed in jobs)
+        )
+        write_sessions(path, sessions, self.parts.tokenizer)
+        return sessions
+
+
+async def complete(
+    task: Task,
+    prefix: list[int],
+    seed: int,
+    *,
+    engine: RolloutEngine,
+    tokenizer: Tokenizer,
+    judge: ProblemJudge,
+    temperature: float,
+    top_p: float = 1.0,
+    top_k: int = 0,
+    max_new_tokens: int = 64,
+) -> Session:
+    """Sample one completion of a problem's prompt and `prefix` (ids), judge the whole solution."""
+    context = [*tokenizer.encode(task.source), *prefix]
+    sample = await engine.generate(
+        SampleRequest(context, max_new_tokens, temperature, top_p, top_k, (tokenizer.eos_id,), seed)
+    )
+    stopped = sample.finish_reason == "stop"
+    body = sample.token_ids[:-1] if stopped else sample.token_ids
+    text = tokenizer.decode([*prefix, *body])
+    feedback = await judge.verify(task, text) if stopped else judge.judge(judge.problems[task.name], "")
+    session = Session(task.name, seed, WINDOW, [completion_segment(context, sample)])
+    session.evaluations.append(Evaluation(0, 0, feedback.score, feedback.verdict, text, feedback))
+    session.finish = "submitted" if stopped else "max_tokens"
+    session.best_candidate, session.best_verdict = text, feedback.verdict
+    return session
+
+
+def completion_segment(context: list[int], sample: Sample) -> Segment:
+    """Prompt and prefix as frozen context, the completion as the sampled stream."""
+    n, m = len(context), len(sample.token_ids)
+    return Segment(
+        token_ids=np.array([*context, *sample.token_ids], np.int32),
+        context_len=n,
+        mask=np.arange(n + m) >= n,
+        logprobs=np.array([0.0] * n + list(sample.logprobs), np.float32),
+        kinds=np.array([int(TokenKind.OBS)] * n + [int(TokenKind.ACT)] * m, np.uint8),
+        turns=np.array([-1] * n + [0] * m, np.int32),
+        versions=np.array([-1] * n + [sample.policy_version] * m, np.int32),
+        ended_by=sample.finish_reason,
+    )
