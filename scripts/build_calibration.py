@@ -91,9 +91,10 @@ def main(source: Path, target: Path) -> None:
         if ratios and not any(k.endswith("_us") for k in ratios):
             line["pipe_ratios"] = {f"{k}_ratio": v for k, v in ratios.items() if k != "cube_util_pct"}
         lines.append(line)
+    measured = {line["candidate"] for line in lines}
     for row in rows:
         name = CANDIDATES.get(row["kernel_id"])
-        if name and row.get("aggregate"):
+        if name and row.get("aggregate") and name not in measured:  # the others have a line per shape
             listed = cases.get(row["kernel_id"].split("_")[0], [])
             means.append(
                 {"candidate": name, "cases": listed, "latency_us": row["latency_us"], "group": row["group"]}

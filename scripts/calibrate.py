@@ -113,6 +113,33 @@ def load_kernels(directory: Path, arch: str) -> list[Line]:
     return lines
 
 
+@dataclass
+class Mean:
+    """A published mean latency over several cases of one candidate."""
+
+    candidate: str
+    latency_us: float
+    lines: list[Line]
+
+
+def load_means(directory: Path, arch: str) -> list[Mean]:
+    """`means.jsonl`, if there is one: candidate, cases (lists of inputs), latency_us."""
+    from sandbox.profile.capture import Capturer
+
+    path = directory / "means.jsonl"
+    means = []
+    capturer = Capturer(arch)
+    for row in read_lines(path) if path.is_file() else []:
+        members = []
+        for number, inputs in enumerate(row["cases"], 1):
+            progress(f"mean of {row['candidate']} {number}/{len(row['cases'])}")
+            found = capturer.capture(directory / row["candidate"], inputs)
+            members.append(Line(row["candidate"], inputs, 0.0, row.get("group", ""), {}, found.launches, found.aten))
+        means.append(Mean(row["candidate"], float(row["latency_us"]), members))
+    progress("")
+    return means
+
+
 def progress(text: str) -> None:
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
@@ -134,7 +161,9 @@ def spread(lines: list[Line]) -> list[Line]:
     return chosen
 
 
-def fit_kernels(lines: list[Line], start: Machine, names: list[str], model: eager.EagerModel) -> Machine:
+def fit_kernels(
+    lines: list[Line], means: list[Mean], start: Machine, names: list[str], model: eager.EagerModel
+) -> Machine:
     """Least squares on log2 of latencies (and, lightly, of pipe busy times), pulled towards the starting values."""
     chosen = spread(lines)
     groups: dict[tuple[str, str], int] = {}
@@ -157,6 +186,9 @@ def fit_kernels(lines: list[Line], start: Machine, names: list[str], model: eage
                     if modelled and measured > 0.02 and "scalar" not in name:
                         ratio = math.log2(modelled * total / (measured * latency))
                         found.append(weight * RATIO_WEIGHT * max(-3.0, min(3.0, ratio)))
+        for mean in means:
+            total = sum(line.predict(constants, model) for line in mean.lines) / len(mean.lines)
+            found.append(0.5 * math.log2(total / mean.latency_us))
         found += list(PRIOR_WEIGHT * (x - origin))
         progress(f"fit: rms {math.sqrt(float(np.mean(np.square(found)))):.4f}")
         return np.array(found)
@@ -257,6 +289,7 @@ def fit(directory: Path, arch: str, leave_out: bool) -> int:
     names = list(data["fitted"]["values"])
     rows = read_lines(directory / "eager_ops.jsonl")
     lines = load_kernels(directory, arch)
+    means = load_means(directory, arch)
     if leave_out:
         print("each group predicted by a fit without it")
         for group in sorted({r["group"] for r in rows}):
@@ -266,14 +299,15 @@ def fit(directory: Path, arch: str, leave_out: bool) -> int:
             print(f"  eager   {group:26s} {accuracy([r['latency_us'] for r in test], modelled)}")
         model = eager.load(arch)
         for group in sorted({line.group for line in lines}):
-            constants = fit_kernels([x for x in lines if x.group != group], start, names, model)
+            without = [x for x in lines if x.group != group]
+            constants = fit_kernels(without, [m for m in means if m.lines[0].group != group], start, names, model)
             test_lines = [x for x in lines if x.group == group]
             predicted = [x.predict(constants, model) for x in test_lines]
             print(f"  kernels {group:26s} {accuracy([x.latency_us for x in test_lines], predicted)}")
         return 0
     model = eager.fit(rows, eager.load(arch))
     eager.save(arch, model)
-    constants = fit_kernels(lines, start, names, model)
+    constants = fit_kernels(lines, means, start, names, model)
     write_table(arch, {n: getattr(constants, n) for n in names}, "scripts/calibrate.py on scripts/calibration")
     check(directory, arch, lines)
     return 0

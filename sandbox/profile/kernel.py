@@ -202,8 +202,9 @@ def _scattered(sample: Sample, machine: Machine) -> float:
     for trace in sample.traces:
         for event in trace.events:
             if event[0] == SCALAR:
-                remote += event[3] * machine.remote_access
-                total += event[1] * machine.alu + event[2] * machine.local_access + event[4] * machine.call
+                _, alu, local, single, streamed, calls = event
+                remote += single * machine.remote_access + streamed * machine.scattered_access
+                total += alu * machine.alu + local * machine.local_access + calls * machine.call
     return remote / (remote + total) if remote else 0.0
 
 
@@ -222,7 +223,7 @@ def _makespan(
             start = max(heapq.heappop(free), i * dispatch)
             heapq.heappush(free, start + each[i])
             end = max(end, start + each[i])
-        return float(end), count * dispatch > each.sum() / cores
+        return float(end), count > cores and count * dispatch > each.sum() / cores
     mean = (durations[0] + 2 * durations[len(durations) // 2] + durations[-1]) / 4
     handing, working = count * dispatch, count * mean / cores
     return max(handing, working) + durations[-1], handing > working

@@ -28,7 +28,8 @@ class Machine:
     # scalar unit
     alu: float  # one scalar instruction
     local_access: float  # scalar access to the unified buffer
-    remote_access: float  # scalar access to global memory
+    remote_access: float  # single scalar access to global memory
+    scattered_access: float  # per element, many elements one after the other
     call: float  # issue of one library routine
     flag: float  # set or wait between pipes
     # vector unit

@@ -97,11 +97,12 @@ class _Core:
                 if self.keep:
                     self.timeline.spans.append((pipe, start, end, work.kind, event[2]))
             elif kind == SCALAR:
-                _, alu, local, remote, calls = event
+                _, alu, local, remote, streamed, calls = event
                 spent = (
                     alu * machine.alu
                     + local * machine.local_access
                     + remote * machine.remote_access
+                    + streamed * machine.scattered_access
                     + calls * machine.call
                 )
                 if self.keep:

@@ -79,7 +79,9 @@ class _Executor:
         self.grid = grid
         self.data = data
         self.shadow: dict[str, np.ndarray] = {}
-        self.alu = self.local = self.remote = self.calls = 0.0  # scalar work not yet in the trace
+        # Scalar work not yet in the trace: instructions, accesses to local buffers, single accesses to global memory,
+        # accesses to global memory one element after the other, issued routines.
+        self.alu = self.local = self.remote = self.streamed = self.calls = 0.0
         self.marks = 0
         self.values: dict[str, Any] = {}
         first, last = 3, len(function.arguments) - 3
@@ -95,9 +97,10 @@ class _Executor:
     # ------------------------------------------------------------ events
 
     def flush(self) -> None:
-        if self.alu or self.local or self.remote or self.calls:
-            self.trace.events.append((SCALAR, self.alu, self.local, self.remote, self.calls))
-            self.alu = self.local = self.remote = self.calls = 0.0
+        counts = (self.alu, self.local, self.remote, self.streamed, self.calls)
+        if any(counts):
+            self.trace.events.append((SCALAR, *counts))
+            self.alu = self.local = self.remote = self.streamed = self.calls = 0.0
 
     def emit(self, *event: Any) -> None:
         self.flush()
@@ -156,7 +159,7 @@ class _Executor:
                 carried = run(i, carried)
             return carried
         before = len(self.trace.events)
-        counters = (self.alu, self.local, self.remote, self.calls)
+        counters = (self.alu, self.local, self.remote, self.streamed)
         bytes_before = self.traffic()
         carried = run(0, carried)
         if len(self.trace.events) == before:  # purely scalar: no pipe is involved, the counts can be multiplied
@@ -164,8 +167,11 @@ class _Executor:
                 carried = run(probe, carried)
             factor = trips / 3
             self.fill(bytes_before, self.traffic(), 3, trips - 3)
-            for name, base in zip(("alu", "local", "remote", "calls"), counters, strict=True):
-                setattr(self, name, base + (getattr(self, name) - base) * factor)
+            alu, local, remote, streamed = counters
+            self.alu = alu + (self.alu - alu) * factor
+            self.local = local + (self.local - local) * factor
+            self.streamed = streamed + (self.streamed - streamed + self.remote - remote) * factor
+            self.remote = remote
             return carried
         nested = any(r for o in op.regions[0].ops for r in o.regions if o.name in ("scf.for", "scf.while"))
         middle_pair = 2 if nested and trips > RUN_WHOLE + 4 else 0
@@ -450,8 +456,7 @@ class _Executor:
             work = library.transfer(pipe, kind, gm, local)
         self.count(self.trace.read if inward else self.trace.written, gm, gm.bytes())
         if work.elements:
-            self.remote += work.elements
-            self.local += work.elements
+            self.streamed += work.elements
             self.emit(BARRIER, pipe)
         self.emit(EXEC, work._replace(elements=0), line)
 
