@@ -115,7 +115,7 @@ def _math(declaration: Declaration) -> str:
         base = declaration.name.removeprefix("__hmf_")
     kind, result = declaration.parameters[0], declaration.result
     if base == "powi":
-        return f"    %r = math.ipowi %p0, %p1 : {kind}\n    return %r : {result}"
+        return _integer_power(kind)
     lines = [_widen(f"%p{i}", f"%x{i}", declared) for i, declared in enumerate(declaration.parameters)]
     if base in ("isnan", "isinf"):
         check = (
@@ -153,6 +153,36 @@ def _math(declaration: Declaration) -> str:
         raise NoBody(f"no native version of the library call {declaration.name}")
     lines.append("%r = arith.bitcast %y : f32 to f32" if result == "f32" else f"%r = arith.truncf %y : f32 to {result}")
     return "\n".join("    " + line for line in [*lines, f"return %r : {result}"])
+
+
+def _integer_power(kind: str) -> str:
+    """a ** b by squaring; a negative exponent gives 1 / a ** -b rounded to zero, so 0 except for a = 1 and a = -1."""
+    return f"""    %zero = arith.constant 0 : {kind}
+    %one = arith.constant 1 : {kind}
+    %minus = arith.constant -1 : {kind}
+    %end:3 = scf.while (%b = %p1, %base = %p0, %acc = %one) : ({kind}, {kind}, {kind}) -> ({kind}, {kind}, {kind}) {{
+      %more = arith.cmpi sgt, %b, %zero : {kind}
+      scf.condition(%more) %b, %base, %acc : {kind}, {kind}, {kind}
+    }} do {{
+    ^bb0(%b: {kind}, %base: {kind}, %acc: {kind}):
+      %low = arith.andi %b, %one : {kind}
+      %odd = arith.cmpi eq, %low, %one : {kind}
+      %product = arith.muli %acc, %base : {kind}
+      %next = arith.select %odd, %product, %acc : {kind}
+      %square = arith.muli %base, %base : {kind}
+      %half = arith.shrsi %b, %one : {kind}
+      scf.yield %half, %square, %next : {kind}, {kind}, {kind}
+    }}
+    %negative = arith.cmpi slt, %p1, %zero : {kind}
+    %is_one = arith.cmpi eq, %p0, %one : {kind}
+    %is_minus = arith.cmpi eq, %p0, %minus : {kind}
+    %parity = arith.andi %p1, %one : {kind}
+    %even = arith.cmpi eq, %parity, %zero : {kind}
+    %sign = arith.select %even, %one, %minus : {kind}
+    %unit = arith.select %is_minus, %sign, %zero : {kind}
+    %inverse = arith.select %is_one, %one, %unit : {kind}
+    %r = arith.select %negative, %inverse, %end#2 : {kind}
+    return %r : {kind}"""
 
 
 def _widen(source: str, target: str, kind: str) -> str:

@@ -102,8 +102,10 @@ def _to_llvm_dialect(linalg: LinalgModule) -> str:
     if not linalg.native_text:
         raise NativeUnsupported("triton-adapter-opt gave no generic linalg")
     text = re.sub(rf"@{re.escape(linalg.kernel_name)}\b", f"@{KERNEL}", linalg.native_text)
-    # Hints for the Ascend compiler only.
-    text = re.sub(r"^\s*annotation\.mark .*\n", "", text, flags=re.MULTILINE)
+    # Hints for the Ascend compiler, and barriers between the lanes of one program: nothing to do here.
+    text = re.sub(
+        r"^\s*(?:annotation\.mark|gpu\.barrier|hivm\.hir\.(?:sync|pipe|debug)\S*)\b.*\n", "", text, flags=re.MULTILINE
+    )
     text = _MATMUL.sub(_ordered_matmul, text)
     try:
         text = with_bodies(text)
