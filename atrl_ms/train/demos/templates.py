@@ -7,6 +7,7 @@ decisions. Rendering is pure; fixing a kernel is rendering the draft with one fa
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from atrl_ms.train.demos.translate import Step, forward_body, translate
 from atrl_ms.types import Task
@@ -89,6 +90,7 @@ def possible_faults(task: Task) -> list[str]:
     return faults
 
 
+@lru_cache(maxsize=65536)  # a writer renders the same drafts again and again
 def render(task: Task, draft: Draft) -> str:
     """The whole Python module of a candidate."""
     names, body = forward_body(task.source)
