@@ -85,14 +85,6 @@ def reveal(standin: list[Any], inputs: list[Any], indices: list[int]) -> list[An
     return standin
 
 
-def keep_only_revealed(prepared: Prepared, indices: list[int]) -> None:
-    """Give every case of a group the same values in the inputs that the host reads."""
-    for first in first_cases(prepared):
-        for case in prepared.cases:
-            if case.group == first.group and case is not first:
-                reveal(case.inputs, first.inputs, indices)
-
-
 # ---------------------------------------------------------------- honest?
 
 
@@ -240,25 +232,55 @@ def judge_cases(
     """Compare every replayed case. Returns (failures, number of cases passed)."""
     failures: list[Failure] = []
     passed, at = 0, 0
-    for result, case in zip(header["cases"], prepared.cases, strict=False):
-        if result["error"] is not None:
-            failures.append(_fault(result["error"], case))
-            break
+
+    def take(result: dict[str, Any], case: Case) -> list[str]:
+        """Compare the next case of the message."""
+        nonlocal at
         count, unstable = result["blocks"], result["unstable"]
         first = blocks[at : at + count]
         second = list(first)
         for position, block in zip(unstable, blocks[at + count : at + count + len(unstable)], strict=True):
             second[position] = block
         at += count + len(unstable)
-        tree = recording["calls"][case.group]["output"]
-        lines = _judge_case(tree, first, second, case, options)
+        return _judge_case(recording["calls"][case.group]["output"], first, second, case, options)
+
+    for result, case in zip(header["cases"], prepared.cases, strict=False):
+        if result["error"] is not None:
+            failures.append(_fault(result["error"], case))
+            break
+        lines = take(result, case)
         if lines:
             failures.append(Failure("wrong_output", "execute", lines, {"case": case.name}))
         else:
             passed += 1
     if not failures and passed < len(prepared.cases):
         failures.append(Failure("crash", "execute", ["the replay ended early"], {"case": "?"}))
+    bare = header.get("bare")
+    if not failures and bare is not None and bare["error"] is None and not take(bare, prepared.cases[0]):
+        text = "the result is the same without the kernels: copies by torch make it, the launches change nothing"
+        failures.append(Failure("cheat", "execute", [text], {"case": prepared.cases[0].name}))
+    if not failures and _ignores_inputs(recording, prepared):
+        text = "no kernel that writes the output ever gets an input: a constant answer (the task is degenerate)"
+        failures.append(Failure("cheat", "execute", [text], {"case": prepared.cases[0].name}))
     return failures, passed
+
+
+def _ignores_inputs(recording: dict[str, Any], prepared: Prepared) -> bool:
+    """Every answer is one and the same number, and no input flows into the outputs."""
+    values = [t.double().flatten() for c in prepared.cases for t in tree_tensors(c.expected) if t.numel()]
+    constant = bool(values) and all(bool((v == values[0][0]).all()) for v in values)
+    if not constant or not any(t.numel() for t in tree_tensors(prepared.groups[0])):
+        return False
+    call = recording["calls"][0]
+    reached = {i for i, b in enumerate(recording["buffers"]) if b["kind"] == "input"}
+    for op in call["ops"]:
+        if op["op"] == "launch":
+            buffers = {arg[0] for variant in op["variants"] for arg in variant["args"] if isinstance(arg, list)}
+            if buffers & reached:
+                reached |= buffers
+        elif op["op"] == "copy" and op["src"]["buffer"] in reached:
+            reached.add(op["dst"]["buffer"])
+    return not any(leaf["buffer"] in reached for leaf in leaves(call["output"]))
 
 
 def _fault(error: dict[str, Any], case: Case) -> Failure:

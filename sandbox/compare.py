@@ -130,7 +130,7 @@ def _mismatch(
 ) -> Mismatch:
     distance = torch.where(bad, (x - y).abs().nan_to_num(nan=math.inf), torch.full_like(x, -1.0))
     flat = int(distance.flatten().argmax())
-    index = []
+    index: list[int] = []
     for size in reversed(bad.shape):
         index.insert(0, flat % size)
         flat //= size

@@ -7,8 +7,6 @@ memory that nobody wrote.
 
 from __future__ import annotations
 
-import os
-import threading
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +15,7 @@ from sandbox.compile import AscendArtifact, CompileError, KernelIR, compile_for_
 from sandbox.execute.memory import GuardedMemory, OutOfBounds
 from sandbox.execute.native import NativeKernel, NativeUnsupported, build_native
 from sandbox.profile.stage import profile_calls
-from sandbox.replay import OVERTIME, replay
+from sandbox.replay import replay, watchdog
 from sandbox.toolchain import ToolMissing
 
 ELEMENT = {"fp64": 8, "fp32": 4, "fp16": 2, "bf16": 2, "i64": 8, "u64": 8, "i32": 4, "u32": 4, "i16": 2, "u16": 2}
@@ -54,7 +52,7 @@ def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
 
     Returns:
         header {"kernels", "compile_seconds", "notes", "cases"} and blocks: for each completed case the storages of
-        its outputs, then of its inputs, first run only.
+        its outputs, then of its inputs; "bare" is one more such case, replayed without its launches.
     """
     recording = request["recording"]
     report = Report()
@@ -70,22 +68,25 @@ def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     unsupported = [k for k in report.kernels if k["needed"] and k["unsupported"]]
     if request["execute"] and not failed and not unsupported:
         for case in request["cases"]:
-            # A thread, because process 1 of a namespace ignores alarms; native code runs without the interpreter lock.
-            watchdog = threading.Timer(request["execution"], os._exit, (OVERTIME,))
-            watchdog.daemon = True
-            watchdog.start()
-            result = replay(recording, request, case, lambda *a: _launch(built, *a), blocks)
-            watchdog.cancel()
+            with watchdog(request["execution"]):
+                result = replay(recording, request, case, lambda *a: _launch(built, *a), blocks)
             report.cases.append(result)
             if result["error"] is not None:
                 break
     uses = [op["use"] for op in order]
+    bare = None
+    if len(report.cases) == len(request["cases"]) > 0 and report.cases[-1]["error"] is None:
+        first = request["cases"][0]
+        if any(op["op"] == "copy" for op in recording["calls"][first["call"]]["ops"]):
+            # What do the copies alone give? A kernel that changes nothing is a decoy.
+            bare = replay(recording, request, first, lambda *_: 0.0, blocks)
     header: dict[str, Any] = {
         "kernels": report.kernels,
         "uses": uses,
         "compile_seconds": report.compile_seconds,
         "notes": report.notes,
         "cases": report.cases,
+        "bare": bare,
     }
     if request["profile"] != "off" and not failed:
         _profile(recording, request, built, header)

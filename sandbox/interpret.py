@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
 from typing import Any
 
 import torch
@@ -18,7 +17,7 @@ from triton.runtime.interpreter import InterpretedFunction
 from sandbox.execute.memory import GuardedMemory
 from sandbox.execute.standin import install_driver_stand_in
 from sandbox.recorder import import_candidate
-from sandbox.replay import OVERTIME, replay
+from sandbox.replay import replay, watchdog
 from sandbox.trace import Trace
 
 TORCH = {
@@ -61,13 +60,9 @@ def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     blocks: list[bytes] = []
     try:
         for case in request["cases"]:
-            watchdog = threading.Timer(request["execution"], os._exit, (OVERTIME,))
-            watchdog.daemon = True
-            watchdog.start()
-            cases.append(
-                replay(recording, request, case, lambda *a: _launch(recording, functions, request, *a), blocks)
-            )
-            watchdog.cancel()
+            with watchdog(request["execution"]):
+                result = replay(recording, request, case, lambda *a: _launch(recording, functions, request, *a), blocks)
+            cases.append(result)
             if cases[-1]["error"] is not None or request["probe"]:
                 break
     except Unsupported as error:

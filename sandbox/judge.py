@@ -6,11 +6,13 @@ from a child is checked before it is used, and a message that does not come is a
 
 from __future__ import annotations
 
+import os
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any
 
+from atrl_ms.errors import UserError
 from atrl_ms.types import Stage, StepFeedback, Task, Verdict
 from sandbox import checks, feedback, static_gate, tensors
 from sandbox.checks import Failure
@@ -20,13 +22,14 @@ from sandbox.profile.stage import CallReport, Profile
 from sandbox.profile.stage import judge as compare_with_eager
 from sandbox.recording import InvalidRecording, validate
 from sandbox.replay import OVERTIME
-from sandbox.task import Prepared, prepare
+from sandbox.task import Prepared, hidden_variants, prepare
 from sandbox.toolchain import cache_root
 from sandbox.verdict import score
 from sandbox.zygote import Outcome, Zygote, ZygoteDied
 
 PREPARED_TASKS = 64
 RECORD_SHARE = 0.5  # of the timeout
+MAX_CROWD = 5.0  # how much a busy machine may stretch wall-clock limits
 
 
 @dataclass
@@ -56,6 +59,7 @@ class LocalJudge:
         tensors.skip_dynamo()
         self._zygotes: dict[bool, Zygote] = {False: zygote}
         self._prepared: OrderedDict[tuple[Any, ...], Prepared] = OrderedDict()
+        self._variants: OrderedDict[tuple[Any, ...], list[Task]] = OrderedDict()
         zygote.wait_ready()
 
     def close(self) -> None:
@@ -79,6 +83,8 @@ class LocalJudge:
             recording, blocks, prepared = self._record(task, candidate, seed, prepared, progress)
             progress.total = len(prepared.cases)
             self._device(candidate, prepared, recording, blocks, progress)
+            if self.options.hidden_shapes and len(prepared.groups) == 1:
+                self._hidden(task, candidate, seed, progress)
             return self._feedback("pass", progress, ["all cases pass"])
         except Failure as failure:
             if failure.stage not in [s.name for s in progress.stages if not s.ok]:
@@ -99,10 +105,10 @@ class LocalJudge:
         progress.stages.append(Stage("static", True, time.monotonic() - begin))
         progress.reached = "static"
 
-    def _task(self, task: Task, seed: int, *, perturb: bool) -> Prepared:
-        key = (task.source, task.directory, seed, perturb)
+    def _task(self, task: Task, seed: int, *, perturb: bool, fixed: tuple[int, ...] = ()) -> Prepared:
+        key = (task.source, task.directory, seed, perturb, fixed)
         if key not in self._prepared:
-            self._prepared[key] = prepare(task, seed, perturb=perturb)
+            self._prepared[key] = prepare(task, seed, perturb=perturb, fixed=fixed)
             while len(self._prepared) > PREPARED_TASKS:
                 self._prepared.popitem(last=False)
         self._prepared.move_to_end(key)
@@ -116,15 +122,16 @@ class LocalJudge:
         standins = [checks.stand_in(group, seed) for group in prepared.groups]
         reveal_state = False
         header, blocks = self._recorded(candidate, prepared, standins, reveal_state, progress)
-        if header["facts"].get("weights") == "seed" and prepared.perturbed:
+        by_seed = header["facts"].get("weights") == "seed"
+        if by_seed and prepared.perturbed:
             prepared = self._task(task, seed, perturb=False)
         if header["reveal"] or header["reveal_params"]:
             progress.details["revealed_inputs"] = header["reveal"]
+            prepared = self._task(task, seed, perturb=not by_seed, fixed=tuple(header["reveal"]))
             standins = [
                 checks.reveal(standin, case.inputs, header["reveal"])
                 for standin, case in zip(standins, checks.first_cases(prepared), strict=True)
             ]
-            checks.keep_only_revealed(prepared, header["reveal"])
             header, blocks = self._recorded(candidate, prepared, standins, header["reveal_params"], progress)
         checks.check_recording(header, prepared)
         progress.details["launches"] = header["calls"][0]["launches"]
@@ -178,7 +185,7 @@ class LocalJudge:
             "cann": self.options.cann,
             "execute": early is None,
             "execution": self.options.execution,
-            "profile": self.options.profile,
+            "profile": "off" if progress.details.get("hidden") else self.options.profile,
             "params": {k: checks.storage_bytes(v) for k, v in prepared.state.items()},
             "cases": [
                 {"call": case.group, "inputs": [checks.storage_bytes(t) for t in tensors.tree_tensors(case.inputs)]}
@@ -213,6 +220,36 @@ class LocalJudge:
         progress.stages.append(Stage("execute", True, time.monotonic() - begin, progress.details["executor"]))
         progress.reached = "execute"
         self._profile(header, prepared, progress)
+
+    def _hidden(self, task: Task, candidate: str, seed: int, progress: Progress) -> None:
+        """The same candidate at sizes that it was not shown.
+
+        Wrong numbers, memory errors and cheating count; a kernel that refuses a size is only noted.
+        """
+        key = (task.source, task.directory)
+        if key not in self._variants:
+            self._variants[key] = hidden_variants(task)
+            while len(self._variants) > PREPARED_TASKS:
+                self._variants.popitem(last=False)
+        for variant in self._variants[key]:
+            trial = Progress(progress.begin, details={"hidden": True})
+            try:
+                prepared = self._task(variant, seed, perturb=True)
+                recording, blocks, prepared = self._record(variant, candidate, seed, prepared, trial)
+                trial.total = len(prepared.cases)
+                self._device(candidate, prepared, recording, blocks, trial)
+            except UserError:
+                continue
+            except Failure as failure:
+                counts = failure.verdict in ("wrong_output", "cheat") or failure.stage == "execute"
+                shapes = ", ".join(str(tuple(t.shape)) for t in tensors.tree_tensors(prepared.groups[0]))
+                if counts:
+                    progress.passed, progress.total = progress.passed + trial.passed, progress.total + trial.total
+                    lines = [f"at another shape, inputs {shapes}: {failure.lines[0]}", *failure.lines[1:]]
+                    raise Failure(failure.verdict, failure.stage, lines, failure.details) from failure
+                progress.details.setdefault("hidden_refused", []).append(f"{shapes}: {failure.lines[0]}"[:200])
+                continue
+            progress.passed, progress.total = progress.passed + trial.passed, progress.total + trial.total
 
     def _profile(self, header: dict[str, Any], prepared: Prepared, progress: Progress) -> None:
         """Speedup over eager: modelled from the compiled kernels and from the reference's operations."""
@@ -272,7 +309,9 @@ class LocalJudge:
 
     def _limits(self, seconds: float, replay: bool = False) -> Limits:
         memory = self.options.memory * (20 if replay else 1)  # guard pages are address space only
-        return Limits(seconds=seconds, memory=memory, scratch=self.options.scratch)
+        # Seconds are meant for a machine with time to spare: a crowded one grants proportionally more.
+        crowd = min(MAX_CROWD, max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)))
+        return Limits(seconds=seconds * crowd, memory=memory, scratch=self.options.scratch)
 
     def _zygote(self, *, interpret: bool) -> Zygote:
         if interpret not in self._zygotes:
@@ -301,6 +340,8 @@ class LocalJudge:
             if outcome.exit_code == OVERTIME:
                 progress.reached = "compile"
             text = f"a kernel did not finish within {self.options.execution:.0f} s on the CPU (endless loop?)"
+            if outcome.exit_code != OVERTIME:
+                text = f"compiling and running took more than {outcome.seconds:.0f} s"
             return Failure("timeout", "execute", [text])
         if outcome.signal:
             progress.reached = "compile"

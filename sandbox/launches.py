@@ -11,6 +11,7 @@ from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
 from sandbox import compile as compiler
+from sandbox.stores import written_arguments
 from sandbox.toolchain import check_launch
 from sandbox.trace import Trace
 
@@ -33,17 +34,19 @@ class LaunchRecorder:
         self.arch = arch
         self.kernels: list[dict[str, Any]] = []
         self.sources: list[dict[str, Any]] = []  # how the interpreter finds each kernel: name, line, constants
+        self._written: list[set[int]] = []  # run-time arguments that each kernel stores to
         self.errors: list[dict[str, str]] = []
         self.count = 0
         self._cache: dict[tuple[Any, ...], int] = {}
         self._variants: list[dict[str, Any]] | None = None  # collected while an autotuner tries configurations
         self._chosen: list[dict[str, Any]] | None = None
+        self._configs: list[dict[str, Any]] = []  # accepted configurations of the autotuner at work
 
     # ------------------------------------------------------------ one launch
 
     def launch(self, jit_fn: JITFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         try:
-            variant, pointers = self._describe(jit_fn, args, kwargs)
+            variant, pointers, outputs = self._describe(jit_fn, args, kwargs)
         except Exception as error:
             if self._variants is None:
                 self._note(error, jit_fn)
@@ -58,17 +61,20 @@ class LaunchRecorder:
             raise RuntimeError(f"more than {MAX_LAUNCHES} launches in one forward")
         self.count += 1
         trace = self.trace
-        for tensor in pointers:
-            trace.materialise(tensor)
-        touched = {trace.storage(t).buffer for t in pointers}
-        trace.add({"op": "launch", "variants": variants}, 2, touched, touched)
-        for tensor in pointers:
-            trace.wrote_by_kernel(tensor)
+        touched = [trace.materialise(tensor) for tensor in pointers]
+        written = [trace.storage(tensor) for tensor in outputs]
+        # Addresses inside a tensor (grouped kernels) lead to tensors that the kernel may write as well.
+        behind = [target for storage in touched for target in storage.addresses]
+        for storage in behind:
+            trace.materialise(storage.keep)
+        buffers = {storage.buffer for storage in [*touched, *behind]}
+        trace.add({"op": "launch", "variants": variants}, 2, buffers, buffers)
+        trace.wrote_by_kernel([*written, *behind], touched)
 
     def _describe(
         self, jit_fn: JITFunction, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[dict[str, Any], list[torch.Tensor]]:
-        """The launch as data, and the tensors among its arguments."""
+    ) -> tuple[dict[str, Any], list[torch.Tensor], list[torch.Tensor]]:
+        """The launch as data, the tensors among its arguments, and those that the kernel stores to."""
         for hook in jit_fn.pre_run_hooks:
             hook(*args, **{k: v for k, v in kwargs.items() if k not in LAUNCH_KEYWORDS})
         plain = {k: v for k, v in kwargs.items() if k not in LAUNCH_KEYWORDS}
@@ -88,6 +94,7 @@ class LaunchRecorder:
         if index is None:
             lowered = compiler.lower_to_ttir(jit_fn, signature, constants, attrs, self.arch, options)
             self.kernels.append(lowered.to_json())
+            self._written.append(written_arguments(lowered.ttir, lowered.arg_types))
             self.sources.append(
                 {"name": jit_fn.__name__, "line": jit_fn.starting_line_number, "constants": _plain(constants)}
             )
@@ -102,15 +109,17 @@ class LaunchRecorder:
         if refusal:
             raise RuntimeError(refusal)
         values: list[Any] = []
-        pointers = []
-        for value in runtime:
+        pointers, outputs = [], []
+        for position, value in enumerate(runtime):
             if isinstance(value, torch.Tensor):
                 pointers.append(value)
+                if position in self._written[index]:
+                    outputs.append(value)
                 offset = value.storage_offset() * value.element_size()
                 values.append([self.trace.storage(value).buffer, offset])
             else:
                 values.append(value)
-        return {"kernel": index, "grid": grid, "args": values}, pointers
+        return {"kernel": index, "grid": grid, "args": values}, pointers, outputs
 
     @staticmethod
     def _grid(grid: Any, warmup: bool) -> list[int]:
@@ -154,18 +163,16 @@ class LaunchRecorder:
             current = dict(meta, **config.all_kwargs())
             tuner.fn.run(*args, **current)
             tried = self._variants
-        except compiler.CompileError as error:
-            self._failed_config = error
+        except compiler.CompileError:
             return float("inf")
         finally:
             self._variants = collected
-        self._configs = getattr(self, "_configs", [])
         self._configs.append(tried[0])
         return 0.0
 
     def tuned(self, run: Callable[..., Any], tuner: Autotuner, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """`Autotuner.run` with the accepted configurations kept as variants of the launch."""
-        self._configs: list[dict[str, Any]] = []
+        self._configs = []
         tuner.cache.clear()  # every call looks alike
         try:
             self._chosen = self._configs if len(tuner.configs) > 1 else None

@@ -40,7 +40,7 @@ def array(address: int, size: int, view: dict[str, Any]) -> np.ndarray:
         return np.empty(view["shape"], dtype)
     raw = (ctypes.c_uint8 * size).from_address(address)
     strides = tuple(s * dtype.itemsize for s in view["strides"])
-    return np.ndarray(tuple(view["shape"]), dtype, raw, view["offset"] * dtype.itemsize, strides)
+    return np.ndarray(tuple(view["shape"]), dtype, memoryview(raw), view["offset"] * dtype.itemsize, strides)
 
 
 def to_bfloat16(values: np.ndarray) -> np.ndarray:

@@ -17,9 +17,10 @@ import torch
 
 from sandbox import tensors
 from sandbox.compile import CompileError
+from sandbox.dispatch import Dispatch, PythonReads
 from sandbox.execute.standin import install_driver_stand_in
 from sandbox.launches import LaunchRecorder, recording_launches
-from sandbox.trace import Dispatch, PythonReads, Trace
+from sandbox.trace import Trace
 
 MODULE = "candidate"
 

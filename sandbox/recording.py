@@ -5,6 +5,7 @@ A recording is a program of a few kinds of operations over byte buffers:
     set     buffer, block           host data, known when recorded (constants made by the candidate)
     fill    dst view, value bits    one element value everywhere
     copy    dst view, src view      data movement, with a cast if the types differ
+    address buffer, at, target     the address of another buffer, where a tensor of pointers holds it
     launch  kernel, grid, args      a Triton kernel; variants of an autotuned kernel in the order of its configurations
 
 Buffers are whole storages: an input, a parameter, or an allocation. A view is (buffer, dtype, shape, strides, offset),
@@ -104,7 +105,7 @@ def _check_launch(op: dict[str, Any], kernels: list[dict[str, Any]], sizes: list
         kernel = kernels[_count(variant.get("kernel"), len(kernels) - 1)]
         grid, args = variant.get("grid"), variant.get("args")
         _need(isinstance(grid, list) and len(grid) == 3, "bad grid")
-        for n in grid:
+        for n in grid or []:
             _count(n, 1 << 40)
         _need(isinstance(args, list) and len(args) == len(kernel["arg_types"]), "wrong number of kernel arguments")
         for arg, kind in zip(args, kernel["arg_types"], strict=True):
@@ -124,7 +125,7 @@ def _check_kernel(kernel: Any) -> None:
         "arg_names": lambda v: isinstance(v, list) and all(isinstance(t, str) for t in v),
         "options": lambda v: isinstance(v, dict),
         "first_line": lambda v: type(v) is int,
-        "source": lambda v: isinstance(v, dict) and all(k.isdigit() and isinstance(t, str) for k, t in v.items()),
+        "source": lambda v: isinstance(v, dict) and all(_is_line(k) and isinstance(t, str) for k, t in v.items()),
     }
     _need(isinstance(kernel, dict) and set(kernel) == set(fields), "bad kernel")
     for name, valid in fields.items():
@@ -171,7 +172,7 @@ def validate(data: Any, blocks: int, inputs: list[list[int]], params: dict[str, 
     for call in calls:
         ops = call.get("ops") if isinstance(call, dict) else None
         _need(isinstance(ops, list) and len(ops) <= MAX_OPS, "too many operations")
-        for op in ops:
+        for op in ops or []:
             kind = op.get("op") if isinstance(op, dict) else None
             if kind == "launch":
                 _check_launch(op, kernels, sizes)
@@ -185,11 +186,19 @@ def validate(data: Any, blocks: int, inputs: list[list[int]], params: dict[str, 
                 value = op.get("bits")
                 width = DTYPES[op["dst"]["dtype"]]
                 _need(isinstance(value, str) and len(value) == 2 * width and _is_hex(value), "bad fill value")
+            elif kind == "address":
+                at = _count(op.get("at"))
+                _need(at % 8 == 0 and at + 8 <= sizes[_count(op.get("buffer"), len(sizes) - 1)], "bad address")
+                _need(_count(op.get("offset")) <= sizes[_count(op.get("target"), len(sizes) - 1)], "bad address")
             else:
                 _need(kind == "set", "unknown operation")
                 _count(op.get("buffer"), len(sizes) - 1)
                 _count(op.get("block"), blocks - 1)
         _check_output(call.get("output"), sizes)
+
+
+def _is_line(text: str) -> bool:
+    return text.removeprefix("-").isdigit()
 
 
 def _is_hex(text: str) -> bool:
@@ -204,6 +213,8 @@ def used_buffers(call: dict[str, Any]) -> set[int]:
             used |= {arg[0] for v in op["variants"] for arg in v["args"] if isinstance(arg, list)}
         elif op["op"] == "set":
             used.add(op["buffer"])
+        elif op["op"] == "address":
+            used |= {op["buffer"], op["target"]}
         else:
             used |= {op[k]["buffer"] for k in ("src", "dst") if k in op}
     return used

@@ -6,8 +6,12 @@ depend on memory that nobody wrote, on memory outside of the tensors, or on the 
 
 from __future__ import annotations
 
+import ctypes
+import os
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sandbox import movement
@@ -17,6 +21,33 @@ from sandbox.recording import leaves, used_buffers
 OVERTIME = 61  # exit code of a replay that took too long
 RUNS: tuple[tuple[Placement, int, bool], ...] = (("high", 0xFF, False), ("low", 0x7B, True))
 SECOND_RUN_LIMIT = 2.0  # seconds of the first run beyond which there is no second (slow only in the interpreter)
+
+WALL_FACTOR = 10.0  # a replay that waits for the processor may take this many times its CPU seconds
+TICK = 0.05  # seconds
+
+
+@contextmanager
+def watchdog(seconds: float) -> Iterator[None]:
+    """End the process with exit code OVERTIME when the block uses more CPU seconds than that.
+
+    A thread, because process 1 of a namespace ignores alarms; native code runs without the interpreter lock.
+    """
+    done = threading.Event()
+    cpu, wall = time.process_time(), time.monotonic()
+
+    def watch() -> None:
+        while not done.wait(TICK):
+            if time.process_time() - cpu > seconds or time.monotonic() - wall > WALL_FACTOR * seconds:
+                os._exit(OVERTIME)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
 
 # launch(operation, memories by buffer, reverse) -> seconds
 Launcher = Callable[[dict[str, Any], dict[int, GuardedMemory], bool], float]
@@ -39,7 +70,7 @@ def replay(
     begin = time.perf_counter()
     result: dict[str, Any] = {"error": None, "unstable": [], "blocks": 0, "seconds": 0.0, "kernel_seconds": 0.0}
     call = recording["calls"][case["call"]]
-    runs = []
+    runs: list[list[bytes]] = []
     for placement, poison, reverse in RUNS:
         if runs and time.perf_counter() - begin > SECOND_RUN_LIMIT:
             runs.append(runs[0])
@@ -108,6 +139,9 @@ def _operate(
     for op in call["ops"]:
         if op["op"] == "set":
             memories[op["buffer"]].write(request["blocks"][op["block"]])
+        elif op["op"] == "address":
+            value = memories[op["target"]].address + op["offset"]
+            ctypes.memmove(memories[op["buffer"]].address + op["at"], value.to_bytes(8, "little"), 8)
         elif op["op"] == "fill":
             movement.fill(view(op["dst"]), op["bits"])
         elif op["op"] == "copy":

@@ -5,13 +5,15 @@ Task files are the user's own and trusted; candidates never see this process.
 
 from __future__ import annotations
 
+import ast
 import copy
+import functools
 import hashlib
 import os
 import random
 import types
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -95,12 +97,14 @@ def draw(module: types.ModuleType, seed: int) -> list[list[Any]]:
     return [list(module.get_inputs())]
 
 
-def prepare(task: Task, seed: int, *, perturb: bool = True) -> Prepared:
+def prepare(task: Task, seed: int, *, perturb: bool = True, fixed: tuple[int, ...] = ()) -> Prepared:
     """Build the reference, its weights and the cases.
 
     Args:
         seed: everything drawn follows from it and from the task's text.
         perturb: give constant weights (all ones, all zeros) values that a kernel cannot ignore.
+        fixed: inputs that keep their first values in every case of a group, because the candidate's host code reads
+            them (sizes, scalars) and was recorded with these values.
 
     Raises:
         UserError: the task cannot be used; the message says why.
@@ -125,6 +129,11 @@ def prepare(task: Task, seed: int, *, perturb: bool = True) -> Prepared:
         kinds = SETS if len(groups) == 1 or g == 0 else (SETS[1 + g % 2],)
         for k, kind in enumerate(kinds):
             values = _values(module, model, g, kind, base + 100 + 10 * g + k)
+            if fixed and k:
+                first = next(c for c in prepared.cases if c.group == g)
+                for i, (own, kept) in enumerate(zip(tree_tensors(values), tree_tensors(first.inputs), strict=True)):
+                    if i in fixed:
+                        own.copy_(kept)
             prepared.cases.append(make_case(model, f"{kind}[{g}]", g, values))
     return prepared
 
@@ -231,7 +240,7 @@ def _values(module: types.ModuleType, model: torch.nn.Module, group: int, kind: 
     expected_finite = _healthy(run_reference(model, copy.deepcopy(plain)))
     for positive in (False, True):
         generator = torch.Generator().manual_seed(seed + 1)
-        values = _map(plain, lambda t, g=generator, p=positive: _vary(t, kind, g, p))
+        values = _map(plain, functools.partial(_vary, kind=kind, generator=generator, positive=positive))
         try:
             healthy = _healthy(run_reference(model, copy.deepcopy(values)))
         except UserError:
@@ -286,3 +295,78 @@ def _blocks(values: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     spikes = torch.randint(0, out.numel(), (max(1, out.numel() // 257),), generator=generator)
     out.view(-1)[spikes] *= 12.0
     return out
+
+
+# ---------------------------------------------------------------- hidden shapes
+
+MAX_SIZE = 1 << 22  # elements that a hidden shape may have per input
+
+
+def hidden_variants(task: Task) -> list[Task]:
+    """The task at other sizes: its module-level integer constants made prime, smaller and larger.
+
+    Only for tasks with a single shape. Sizes at which the reference does not run are left out; where constants depend
+    on each other (heads and width), the first one that may change alone does.
+    """
+    module = load(task)
+    if hasattr(module, "get_input_groups"):
+        return []
+    sizes = _size_constants(task.source)
+    if not sizes:
+        return []
+    smaller = {name: _prime_below(value) for name, value in sizes.items() if value > 4}
+    found = []
+    for name, choices in (
+        ("smaller", [smaller, *({n: v} for n, v in smaller.items())]),
+        ("larger", [{n: _prime_above(v)} for n, v in sizes.items()]),
+    ):
+        variants = (_with_constants(task, f"{task.name} {name}", choice) for choice in choices if choice)
+        found += [v for v in variants if _runs(v)][:1]
+    return found
+
+
+def _size_constants(source: str) -> dict[str, int]:
+    """Top-level `NAME = INTEGER` with a value of at least 2, in order."""
+    found = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            value = node.value.value if isinstance(node.value, ast.Constant) else None
+            if type(value) is int and value >= 2:
+                found[node.targets[0].id] = value
+    return found
+
+
+def _with_constants(task: Task, name: str, values: dict[str, int]) -> Task:
+    tree = ast.parse(task.source)
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in values:
+            node.value = ast.Constant(values[node.targets[0].id])
+    return replace(task, name=name, source=ast.unparse(ast.fix_missing_locations(tree)))
+
+
+def _runs(task: Task) -> bool:
+    """The reference accepts the sizes, within the memory that a case may take."""
+    try:
+        module = load(task)
+        set_seeds(0)
+        model = module.Model(*(module.get_init_inputs() if hasattr(module, "get_init_inputs") else []))
+        inputs = draw(module, 0)[0]
+        if any(t.numel() > MAX_SIZE for t in tree_tensors(inputs)):
+            return False
+        with torch.no_grad():
+            outputs = tree_tensors(model(*inputs))
+    except Exception:
+        return False
+    return all(t.numel() for t in outputs)
+
+
+def _is_prime(n: int) -> bool:
+    return n > 1 and all(n % d for d in range(2, int(n**0.5) + 1))
+
+
+def _prime_below(n: int) -> int:
+    return next(p for p in range(n - 1, 1, -1) if _is_prime(p))
+
+
+def _prime_above(n: int) -> int:
+    return next(p for p in range(n + 1, 2 * n + 2) if _is_prime(p))

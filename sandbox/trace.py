@@ -13,39 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
-ALLOCATE = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "empty_permuted"}
-# The result depends on the arguments' shape and type only.
-METADATA = ALLOCATE | {
-    "zeros_like",
-    "ones_like",
-    "full_like",
-    "new_zeros",
-    "new_ones",
-    "new_full",
-    "rand_like",
-    "randn_like",
-    "randint_like",
-    "is_same_size",
-    "sym_size",
-    "sym_stride",
-    "sym_numel",
-    "sym_storage_offset",
-    "is_contiguous",
-    "dim",
-    "size",
-    "stride",
-    "numel",
-    "is_pinned",
-    "_has_compatible_shallow_copy_type",
-    "is_non_overlapping_and_dense",
-}
+# Operations that copy their first argument into new memory.
 COPIES = {"clone", "_to_copy", "_reshape_copy", "contiguous", "view_copy", "lift_fresh_copy"}
-READS = {"_local_scalar_dense"}
-# Python-level doors to a tensor's data that no aten operation shows.
-PYTHON_READS = {"tolist", "numpy", "__array__", "__dlpack__"}
+MAX_ADDRESSES = 8192  # words of host data that are searched for addresses
 # How many elements of an input the host may read: sizes and scalars, not the data of the task.
 READ_LIMIT_FLOAT, READ_LIMIT_INT = 16, 4096
 
@@ -60,6 +31,7 @@ class Storage:
     launched: bool = False  # written by a kernel in the current call (directly or through copies)
     sources: frozenset[tuple[str, Any]] = frozenset()  # inputs and parameters it was moved from
     computed: bool = False  # content came out of a kernel: the host cannot know it
+    addresses: list[Storage] = field(default_factory=list)  # tensors whose addresses it holds
     folded: str = ""  # torch computed it from weights while the module was built: name of the operation
     folded_line: str = ""
     on_device: bool = False  # the recording holds its content
@@ -184,6 +156,7 @@ class Trace:
             elif raw:
                 self.blocks.append(raw)
                 self.add({"op": "set", **target, "block": len(self.blocks) - 1}, 0, {storage.buffer}, set())
+                self._relocate(storage)
             storage.host_written = False
         storage.on_device = True
         return storage
@@ -216,9 +189,27 @@ class Trace:
         data = {"op": "fill", "dst": self.view(dst), "bits": bytes(one.tolist()).hex()}
         self.add(data, target.level, {target.buffer}, {target.buffer})
 
-    def wrote_by_kernel(self, tensor: torch.Tensor) -> None:
-        storage = self.storage(tensor)
-        storage.level, storage.launched, storage.computed = 2, True, True
+    def wrote_by_kernel(self, written: list[Storage], read: list[Storage]) -> None:
+        """A kernel stored to `written`, having read `read`: the host no longer knows their content."""
+        sources = frozenset().union(*(s.sources for s in read))
+        for storage in written:
+            storage.level, storage.launched, storage.computed = 2, True, True
+            storage.sources = storage.sources | sources
+
+    def _relocate(self, storage: Storage) -> None:
+        """Addresses of other tensors inside host data are named, so that a replay can put its own in their place."""
+        count = storage.keep.numel() // 8
+        if not 0 < count <= MAX_ADDRESSES:
+            return
+        words = storage.keep[: 8 * count].clone().view(torch.int64).tolist()
+        for i, word in enumerate(words):
+            for other in self._storages.values():
+                start = other.keep.data_ptr()
+                if other is not storage and other.keep.numel() and start <= word < start + other.keep.numel():
+                    data = {"op": "address", "buffer": storage.buffer, "at": 8 * i}
+                    data |= {"target": other.buffer, "offset": word - start}
+                    self.add(data, 0, {storage.buffer}, {storage.buffer, other.buffer})
+                    storage.addresses.append(other)
 
     def line(self) -> str:
         """ "LINE: TEXT" of the innermost frame in the candidate's file."""
@@ -261,133 +252,3 @@ class Trace:
                 picked.append(op.data)
                 needed |= op.reads | op.writes
         return picked[::-1]
-
-
-class Dispatch(TorchDispatchMode):
-    """Runs every aten operation and tells the trace about it."""
-
-    def __init__(self, trace: Trace) -> None:
-        super().__init__()
-        self.trace = trace
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # nothing is compiled here, and wrapping the handler would import torch._dynamo (seconds)
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        trace = self.trace
-        name = func._schema.name.split("::")[-1]
-        namespace = func._schema.name.split("::")[0]
-        inputs = [t for t in _tensors(args) + _tensors(tuple(kwargs.values()))]
-        if name in READS and inputs:
-            trace.read_by_host(inputs[0], ".item()")
-            return func(*args, **kwargs)
-        if name == "copy_" and namespace == "aten":
-            return self._copy(func, args, kwargs)
-        out = func(*args, **kwargs)
-        outs = _tensors((out,))
-        if trace.constructing and inputs and outs and name not in METADATA:
-            trace.construction.append((name, outs, inputs, trace.line()))
-        if name in METADATA and namespace in ("aten", "prim", "prims"):
-            for t in outs:
-                storage = trace.storage(t)
-                storage.host_written = name not in ALLOCATE
-                if name in ALLOCATE:
-                    t.untyped_storage().fill_(0xA5)  # never the leftovers of another tensor
-            return out
-        level = max((trace.storage(t).level for t in inputs), default=0)
-        written = [t for t, arg in _written(func, args, kwargs)]
-        if level == 0:
-            for t in [*outs, *written]:
-                trace.storage(t).host_written = True
-                if not inputs and name == "empty":
-                    trace.storage(t).host_written = False
-            return out
-        shared = {t.untyped_storage()._cdata for t in inputs}
-        if name in ("fill_", "zero_") and all(trace.storage(t).level == 0 for t in inputs[1:]):
-            trace.fill(inputs[0])
-        elif not written and outs and all(t.untyped_storage()._cdata in shared for t in outs):
-            pass  # a view, or nothing to do
-        elif name in COPIES and not written and outs:
-            trace.copy(outs[0], inputs[0])
-        elif name in ("cat", "stack") and not written:
-            self._cat(outs[0], list(args[0]), kwargs.get("dim", args[1] if len(args) > 1 else 0), name)
-        elif name == "constant_pad_nd" and not written:
-            self._pad(outs[0], inputs[0], list(args[1]))
-        else:
-            trace.violate("compute", f"{namespace}.{name}")
-            for t in [*outs, *written]:
-                storage = trace.materialise(t)
-                storage.level, storage.computed = max(storage.level, level), True
-        return out
-
-    def _copy(self, func: Any, args: Any, kwargs: Any) -> Any:
-        dst, src = args[0], args[1]
-        trace = self.trace
-        quiet = trace.storage(src).level == 0 and trace.storage(dst).level == 0
-        if not quiet:
-            trace.copy(dst, src)
-        out = func(*args, **kwargs)
-        if quiet:
-            trace.storage(dst).host_written = True
-            if trace.constructing:
-                trace.construction.append(("copy_", [dst], [src], trace.line()))
-        return out
-
-    def _cat(self, out: torch.Tensor, parts: list[torch.Tensor], dim: int, name: str) -> None:
-        at = 0
-        self.trace.storage(out).host_written = False
-        for part in parts:
-            if name == "stack":
-                self.trace.copy(out.select(dim, at), part)
-                at += 1
-            elif part.numel():
-                self.trace.copy(out.narrow(dim, at, part.shape[dim]), part)
-                at += part.shape[dim]
-
-    def _pad(self, out: torch.Tensor, src: torch.Tensor, pad: list[int]) -> None:
-        inner, source = out, src
-        self.trace.storage(out).host_written = True  # the padding value; the rest is overwritten by the copy
-        for i in range(len(pad) // 2):
-            dim, (left, right) = out.dim() - 1 - i, (pad[2 * i], pad[2 * i + 1])
-            source = source.narrow(dim, max(0, -left), source.shape[dim] - max(0, -left) - max(0, -right))
-            inner = inner.narrow(dim, max(0, left), source.shape[dim])
-        self.trace.copy(inner, source)
-
-
-class PythonReads(TorchFunctionMode):
-    """Notices the doors through which Python code reads data without an aten operation."""
-
-    def __init__(self, trace: Trace) -> None:
-        super().__init__()
-        self.trace = trace
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name = getattr(func, "__name__", "")
-        if name in PYTHON_READS and args and isinstance(args[0], torch.Tensor):
-            self.trace.read_by_host(args[0], f".{name}()")
-        return func(*args, **(kwargs or {}))
-
-
-def _tensors(values: Any) -> list[torch.Tensor]:
-    found: list[torch.Tensor] = []
-    for value in values:
-        if isinstance(value, torch.Tensor):
-            found.append(value)
-        elif isinstance(value, list | tuple):
-            found += _tensors(value)
-        elif isinstance(value, dict):
-            found += _tensors(tuple(value.values()))
-    return found
-
-
-def _written(func: Any, args: Any, kwargs: Any) -> list[tuple[torch.Tensor, str]]:
-    """Arguments that the operation's schema says it writes to."""
-    found = []
-    for i, spec in enumerate(func._schema.arguments):
-        if spec.alias_info is None or not spec.alias_info.is_write:
-            continue
-        value = args[i] if i < len(args) else kwargs.get(spec.name)
-        found += [(t, spec.name) for t in _tensors((value,))]
-    return found
