@@ -14,6 +14,7 @@ COMMANDS = {
     "verify": "judge a candidate kernel",
     "profile": "show where a kernel's modelled time goes",
     "tasks": "list, show or check tasks",
+    "solve": "let a model write the kernel of a task",
     "kb": "read, search and check the knowledge base",
     "warmstart": "make demonstrations and fine-tune the embedded policy on them",
     "train": "train a policy",

@@ -47,6 +47,7 @@ class AgentConfig(Section):
     max_summary_tokens: int = Field(48, ge=8, description="own token budget of a compaction summary")
     max_compactions: int = Field(3, ge=0)
     max_session_tokens: int = Field(4096, ge=64, description="sampled and observed tokens of a whole session")
+    max_seconds: float = Field(0.0, ge=0, description="time of a whole session; 0 for no limit")
     compaction: Literal["none", "truncate", "facts", "hybrid"] = "hybrid"
     keep_steps: int = Field(1, ge=0, description="raw last steps kept after a compaction")
     auto_verify: bool = Field(True, description="write_kernel and edit_kernel are verified at once")

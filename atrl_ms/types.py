@@ -226,7 +226,9 @@ class Compaction:
     resume_text: str = ""
 
 
-Finish = Literal["solved", "submitted", "max_turns", "max_tokens", "max_compactions", "window", "infrastructure"]
+Finish = Literal[
+    "solved", "submitted", "max_turns", "max_tokens", "max_seconds", "max_compactions", "window", "infrastructure"
+]
 
 
 @dataclass
@@ -255,7 +257,7 @@ class Session:
 
     @property
     def hit_budget(self) -> bool:
-        return self.finish in ("max_turns", "max_tokens", "max_compactions", "window")
+        return self.finish in ("max_turns", "max_tokens", "max_seconds", "max_compactions", "window")
 
     def segment_rewards(self) -> np.ndarray:
         """rho (S,) float64: rise of the potential Phi within each segment; sums to `reward`."""

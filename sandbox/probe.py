@@ -82,8 +82,9 @@ def run_probe(probe: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> int:
+    answers, sys.stdout = sys.stdout, sys.stderr  # tl.static_print and the like must not mix with the answers
     for line in sys.stdin:
-        print(json.dumps(run_probe(json.loads(line))), flush=True)
+        print(json.dumps(run_probe(json.loads(line))), file=answers, flush=True)
     return 0
 
 
