@@ -1,0 +1,262 @@
+"""Tree-OPO in the common trainer: reasoning prefixes end to end, sessions that branch, and exact resumes."""
+
+import asyncio
+
+import numpy as np
+import pytest
+import yaml
+from trainer_harness import TASKS, make_config, make_parts
+
+from atrl_ms.algos.sae import SaeSettings, staged_advantages
+from atrl_ms.algos.sae_values import NodeStatistics
+from atrl_ms.cli import main
+from atrl_ms.config import load_config
+from atrl_ms.errors import UserError
+from atrl_ms.policy.config import ModelConfig
+from atrl_ms.policy.model import build_model
+from atrl_ms.policy.weights import export_weights, load_checkpoint, save_checkpoint
+from atrl_ms.train.metrics import read_metrics
+from atrl_ms.train.run_dir import RunDir
+from atrl_ms.tree.branching import BranchTrainer, boundaries, calls_of, freeze
+from atrl_ms.tree.run import train_tree, with_statistics
+from atrl_ms.types import Sample, Segment, Session
+
+# ---------------------------------------------------------------- sessions that branch
+
+
+def branch_config(directory, estimator="expectation", **train):
+    tree = {"source": "kernels", "estimator": estimator, "root_fraction": 0.34, "eta": 0.05, "success": 0.3}
+    return make_config(
+        directory,
+        algorithm="tree_opo",
+        tree=tree,
+        agent={"max_turns": 3, "max_session_tokens": 600},
+        train={"group_size": 6, "groups_per_step": 2, "steps": 2, **train},
+        algo={"dynamic_sampling": False},
+    )
+
+
+class Bar:
+    def set_description(self, text):
+        pass
+
+
+def branch_trainer(config, directory):
+    run = RunDir.create(config.model_copy(update={"output_dir": str(directory)}))
+    return BranchTrainer(config, run, make_parts(config), NodeStatistics(), progress=False)
+
+
+@pytest.fixture(scope="module")
+def branched(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("branch")
+    trainer = branch_trainer(branch_config(directory), directory)
+    return trainer, asyncio.run(trainer.play_groups(1, 0, TASKS, Bar()))
+
+
+def test_branches_repeat_their_origin_exactly_and_train_only_what_they_sampled(branched):
+    _, groups = branched
+    compared = compacted = 0
+    for group in groups:
+        assert group.paths[:3] == [(group.task,)] * 3 and len(group.sessions) == len(group.paths) == 6
+        places = {b.path: b for n, s in enumerate(group.sessions[:3]) for b in boundaries(s, n)}
+        for session, path in zip(group.sessions[3:], group.paths[3:], strict=True):
+            if len(path) == 1:
+                continue
+            branch = places[path]
+            compared += 1
+            compacted += any(call.segment > 0 for call in calls_of(branch.origin)[: branch.kept])
+            for call in calls_of(branch.origin)[: branch.kept]:
+                segment = session.segments[call.segment]
+                end = call.start + len(call.tokens)
+                assert segment.token_ids[:end].tolist() == [*call.prompt, *call.tokens]
+                assert not segment.mask[call.start : end].any()
+            assert any(segment.mask.any() for segment in session.segments)
+            assert session.reward >= max(e.score for e in branch.origin.evaluations[:1])
+    assert compared >= 5
+
+
+def test_every_sampled_token_of_a_group_is_trained_once(branched):
+    """Tokens of the origins are trained in the origins; the branches add only their own calls."""
+    _, groups = branched
+    for group in groups:
+        for session in group.sessions[:3]:
+            assert sum(len(c.tokens) for c in calls_of(session)) == sum(s.mask.sum() for s in session.segments)
+
+
+@pytest.mark.parametrize("estimator", ["expectation", "soft"])
+def test_credit_of_branches_is_the_staged_advantage(branched, estimator, tmp_path):
+    trainer, groups = branched
+    config = branch_config(tmp_path, estimator)
+    trainer.config = config
+    trainer.credited.clear()
+    trainer.statistics = NodeStatistics()
+    for group in groups:
+        rewards = np.array([s.reward for s in group.sessions])
+        assert ((rewards >= 0) & (rewards <= 1)).all()
+        reference = NodeStatistics()
+        reference.update(group.paths, rewards)
+        values = reference.leave_one_out(group.paths, rewards)
+        expected = staged_advantages(
+            group.paths, rewards, SaeSettings(estimator, eta=0.05, success=0.3), values=values
+        ).advantages
+        credit = trainer.credit(group)
+        assert trainer.credit(group) is credit  # the statistics must not be updated twice
+        for item, advantage in zip(credit.credits, expected, strict=True):
+            for values_T, trained_T in zip(item.advantages, item.trained, strict=True):
+                np.testing.assert_allclose(values_T[trained_T], advantage)
+                assert not values_T[~trained_T].any()
+
+
+def test_a_session_that_is_no_continuation_is_refused(branched):
+    _, groups = branched
+    places = [b for g in groups for n, s in enumerate(g.sessions[:3]) for b in boundaries(s, n)]
+    branch = places[0]
+    segment = branch.origin.segments[0]
+    changed = Segment(**{**segment.__dict__, "token_ids": segment.token_ids.copy(), "mask": segment.mask.copy()})
+    changed.token_ids[calls_of(branch.origin)[0].start] += 1
+    with pytest.raises(RuntimeError, match="left its record"):
+        freeze(Session(branch.origin.task, 0, 156, [changed]), branch)
+
+
+@pytest.mark.parametrize("estimator", ["expectation", "soft"])
+def test_branch_training_resumes_to_the_same_weights(tmp_path, estimator):
+    def weights_after(directory, stops):
+        run = None
+        for steps in stops:
+            config = branch_config(directory, estimator, steps=steps, checkpoint_every=1)
+            run = run or RunDir.create(config)
+            parts = make_parts(config)
+            statistics = NodeStatistics(decay=config.tree.decay)
+            trainer = BranchTrainer(config, run, with_statistics(parts, statistics), statistics, progress=False)
+            asyncio.run(trainer.run())
+        latest = sorted(run.checkpoints.glob("step_*"))[-1]
+        return export_weights(load_checkpoint(latest)[0]), read_metrics(run.metrics_file), statistics.to_json()
+
+    whole, metrics, state = weights_after(tmp_path / "whole", [2])
+    parted, again, state_again = weights_after(tmp_path / "parted", [1, 2])
+    assert all(np.array_equal(whole[name], parted[name]) for name in whole)
+    assert [m["staged"] for m in metrics] == [m["staged"] for m in again] and state == state_again
+    if estimator == "soft":
+        assert all(m["staged"]["constraints_met"] == 1.0 for m in metrics)
+
+
+def test_kernel_configuration_is_valid_and_uses_the_tree():
+    config = load_config("configs/tree_opo_kernels.yaml")
+    assert config.algorithm == "tree_opo" and config.tree.source == "kernels"
+    assert load_config("configs/tree_opo_kernels.yaml", ["tree.estimator=soft"]).tree.estimator == "soft"
+
+
+# ---------------------------------------------------------------- reasoning
+
+
+@pytest.fixture(scope="module")
+def reasoning(tmp_path_factory):
+    pytest.importorskip("reasoning_gym", reason="the reasoning extra is not installed")
+    directory = tmp_path_factory.mktemp("reasoning")
+    config = ModelConfig(
+        model_type="qwen3", vocab_size=258, hidden_size=16, intermediate_size=32, num_hidden_layers=1,
+        num_attention_heads=2, num_key_value_heads=1, head_dim=8, max_position_embeddings=128,
+    )  # fmt: skip
+    for name, seed in (("student", 1), ("teacher", 2)):
+        save_checkpoint(build_model(config, seed), config, directory / name)
+    data = {
+        "algorithm": "tree_opo",
+        "output_dir": str(directory / "runs"),
+        "policy": {"checkpoint": str(directory / "student")},
+        "algo": {"dynamic_sampling": False, "kl_coef": 0.1},
+        "train": {"steps": 2, "groups_per_step": 2, "group_size": 4, "lr": 1e-3, "checkpoint_every": 1},
+        "eval": {"sessions": 6},
+        "tree": {
+            "teacher": str(directory / "teacher"), "teacher_kl": True, "problems": 4, "held_out_problems": 6,
+            "rollouts": 6, "max_new_tokens": 12, "wave": 2, "families": ["chain_sum"], "branching": 3,
+        },
+    }  # fmt: skip
+    path = directory / "config.yaml"
+    path.write_text(yaml.safe_dump(data))
+    return path
+
+
+def test_reasoning_run_searches_trains_and_resumes_exactly(reasoning):
+    tree = reasoning.parent / "tree"
+    config = load_config(reasoning, [f"tree.directory={tree}"])
+    whole = RunDir.create(config)
+    before, after = train_tree(config, whole, progress=False)
+    assert len(before) == len(after) == 6 and {s.task for s in before} == {s.task for s in after}
+    metrics = read_metrics(whole.metrics_file)
+    assert [m["step"] for m in metrics] == [1, 2] and all("constraints_met" in m["staged"] for m in metrics)
+    assert all(m["updates"] == m["step"] for m in metrics)
+    assert metrics[0]["kl"] > 0  # the teacher is another policy than the student
+    parted = RunDir.create(config)
+    # the reverse curriculum moves with step / steps: step 1 of 1 and of 2 are the same, so is step 2 of the resumed run
+    train_tree(load_config(reasoning, [f"tree.directory={tree}", "train.steps=1"]), parted, progress=False)
+    assert len(read_metrics(parted.metrics_file)) == 1
+    _, again = train_tree(config, parted, progress=False)
+    one, two = (export_weights(load_checkpoint(run.checkpoints / "step_000002")[0]) for run in (whole, parted))
+    start = export_weights(load_checkpoint(config.policy.checkpoint)[0])
+    assert all(np.array_equal(one[name], two[name]) for name in one)
+    assert any(not np.array_equal(one[name], start[name]) for name in one)
+    assert [s.best_candidate for s in after] == [s.best_candidate for s in again]
+
+
+def test_tree_commands_build_resume_show_and_draw(reasoning, tmp_path, capsys):
+    out = tmp_path / "tree"
+    assert main(["tree", "build", str(reasoning), "--out", str(out), "--set", "tree.problems=3"]) == 0
+    text = capsys.readouterr().out
+    assert "3 problems" in text and "depth" in text
+    journal = (out / "rollouts.jsonl").read_bytes()
+    assert main(["tree", "build", str(reasoning), "--out", str(out), "--set", "tree.problems=3"]) == 0
+    assert (out / "rollouts.jsonl").read_bytes() == journal
+    assert main(["tree", "show", str(out)]) == 0
+    assert "picture" in capsys.readouterr().out and (out / "tree.svg").read_text().lstrip().startswith("<?xml")
+    assert main(["tree", "show", str(out), "--picture", str(tmp_path / "t.png")]) == 0
+    assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
+    for bad in ([str(tmp_path)], [str(out), "--problem", "x"], [str(out), "--picture", "t.gif"]):
+        assert main(["tree", "show", *bad]) == 2
+        assert "\n" not in capsys.readouterr().err.strip()
+
+
+def test_changed_teacher_is_refused(reasoning, tmp_path):
+    out = tmp_path / "tree"
+    assert main(["tree", "build", str(reasoning), "--out", str(out), "--set", "tree.problems=1"]) == 0
+    student = reasoning.parent / "student"
+    changed = ["--set", "tree.problems=1", f"tree.teacher={student}"]
+    assert main(["tree", "build", str(reasoning), "--out", str(out), *changed]) == 2
+
+
+def test_sample_without_stop_is_a_failure(reasoning):
+    """A completion that runs into the cap is not judged by whatever number stands in its last line."""
+    from atrl_ms.tree.parts import ProblemJudge, training_problems
+    from atrl_ms.tree.tokens import ByteTokenizer
+    from atrl_ms.tree.trainer import complete
+    from atrl_ms.types import Task
+
+    problem = training_problems(load_config(reasoning))[0]
+    tokenizer = ByteTokenizer()
+
+    class Says:
+        def __init__(self, stop):
+            self.stop = stop
+
+        async def generate(self, request):
+            ids = tokenizer.encode(problem.solution) + ([tokenizer.eos_id] if self.stop else [])
+            return Sample(ids, [-1.0] * len(ids), "stop" if self.stop else "length", 0)
+
+    judge = ProblemJudge([problem])
+    task = Task(problem.name, problem.prompt)
+    got = [
+        asyncio.run(complete(task, [], 0, engine=Says(stop), tokenizer=tokenizer, judge=judge, temperature=1.0)).reward
+        for stop in (True, False)
+    ]
+    assert got == [1.0, 0.0]
+
+
+def test_problem_file_without_a_held_out_part_is_named(tmp_path):
+    from atrl_ms.tree.parts import held_out_problems
+    from atrl_ms.tree.problems import is_held_out
+
+    question = next(f"q{k}" for k in range(50) if not is_held_out(f"q{k}\n"))
+    path = tmp_path / "p.jsonl"
+    path.write_text(f'{{"question": "{question}", "answer": "#### 1"}}\n')
+    config = load_config("configs/tree_opo_reasoning.yaml", [f"tree.problem_file={path}"])
+    with pytest.raises(UserError, match="held-out"):
+        held_out_problems(config)
