@@ -38,9 +38,7 @@ class LiveView:
                 + (f"  {speed.value:.2f}x {speed.kind}" if speed else "")
                 + (f"  {told.strip().splitlines()[0][:90]}" if told.strip() and event.verdict != "pass" else "")
             )
-        # A reply that broke the format is told after it was recorded: wait for the text.
-        if state.phase in ("observed", "finished", "reply", "compacted"):
-            self.shown = len(session.evaluations)
+        self.shown = len(session.evaluations)
         for compaction in session.compactions[self.compactions :]:
             self.line(f"          compaction: {compaction.tokens_before} tokens became {compaction.tokens_after}")
         self.compactions = len(session.compactions)

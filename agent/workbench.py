@@ -75,10 +75,12 @@ class Workbench:
         """Carry out the reply's tool call; the observation, and how the session ends if it does."""
         try:
             call = parse_reply(reply, self.config.tool_format)
-            return await self._carry_out(call, turn)
+            text, finish = await self._carry_out(call, turn)
         except FormatError as error:
             self._record(Evaluation(self._segment, turn, 0.0, "format_error", ""))
-            return str(error), None
+            text, finish = str(error), None
+        self.state.observation = text
+        return text, finish
 
     async def _carry_out(self, call: ToolCall, turn: int) -> tuple[str, Finish | None]:
         """Run a well-formed call. Raises FormatError where the call cannot apply."""

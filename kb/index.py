@@ -79,8 +79,12 @@ class Fact(BaseModel):
                 raise ValueError(
                     f"probe of kernel {probe.block}, but there are {len(self.kernels)} python probe blocks"
                 )
-            for pattern in (probe.match, probe.has, probe.lacks, probe.module, *self.errors):
+        patterns = [p for probe in self.probes for p in (probe.match, probe.has, probe.lacks, probe.module)]
+        for pattern in (*patterns, *self.errors):
+            try:
                 re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"'{pattern}' is not a regular expression ({error})") from error
         return self
 
 
@@ -95,12 +99,15 @@ def read_file(path: Path) -> list[Fact]:
         UserError: front matter that is not YAML or does not fit `Fact`; the message names file and fact.
     """
     facts = []
-    for number, match in enumerate(BLOCK.finditer(path.read_text(encoding="utf-8")), 1):
+    text = path.read_text(encoding="utf-8")
+    if text.strip() and not BLOCK.match(text):
+        raise UserError(f"{path}: the file must begin with front matter: a line ---, YAML, a line ---")
+    for number, match in enumerate(BLOCK.finditer(text), 1):
         try:
             data = yaml.safe_load(match[1])
             kernels = tuple(KERNEL.findall(match[2] + "\n"))
             facts.append(Fact(**data, body=KERNEL.sub("", match[2] + "\n").strip(), kernels=kernels))
-        except (yaml.YAMLError, TypeError, re.error) as error:
+        except (yaml.YAMLError, TypeError) as error:
             reason = " ".join(str(error).split())
             raise UserError(f"{path}: front matter of fact {number} cannot be read: {reason}") from error
         except ValidationError as error:

@@ -1,0 +1,202 @@
+"""The knowledge base reads, its header stays what the policy was trained on, its claims are what the compiler says."""
+
+import hashlib
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.knowledge import KnowledgeBase, operator_classes
+from atrl_ms.errors import UserError
+from kb.check import judge_probe, run_probes, save
+from kb.index import CHECKED, FACTS, load_facts
+from sandbox.suite import load_suite
+
+BASE = KnowledgeBase.load()
+FRONT = "---\nid: {id}\ntitle: t\nclasses: [all]\nstages: [write]\n{more}---\nBody.\n"
+COPY = """
+```python probe
+@triton.jit
+def kernel(x, y, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + i, tl.exp(tl.load(x + i, mask=i < n)), mask=i < n)
+```
+"""
+
+
+def everything(text):
+    return True
+
+
+def test_size_and_shape_of_the_knowledge_base():
+    assert len(BASE.facts) >= 120
+    assert sum(bool(fact.probes) for fact in BASE.facts) >= 60
+    for fact in BASE.facts:
+        assert fact.body and fact.title, fact.id
+        assert {probe.block for probe in fact.probes} == set(range(len(fact.kernels))), (
+            f"{fact.id}: a kernel without probe"
+        )
+
+
+def test_no_fact_is_refuted_and_every_probe_was_run():
+    record = json.loads((FACTS / CHECKED).read_text())
+    assert "ascendnpu-ir" in record["tool"]
+    probed = {fact.id for fact in BASE.facts if fact.probes}
+    assert set(record["status"]) == probed, "probes changed since `atrl kb check`"
+    assert {fact.id for fact in BASE.facts if fact.status == "refuted"} == set()
+    assert all((fact.status == "confirmed") == bool(fact.probes) for fact in BASE.facts)
+
+
+def test_header_is_what_the_embedded_policy_was_trained_on():
+    # Changing a header line needs a new warm start: then update this digest.
+    digest = hashlib.sha256("\n".join(BASE.header_lines()).encode()).hexdigest()
+    assert digest.startswith("d52bd6285e2c6a1b"), "header lines changed"
+
+
+def test_every_builtin_family_gets_advice_of_its_own_class():
+    general = BASE.header("class Model: pass", None, everything).splitlines()
+    for task in load_suite():
+        header = BASE.header(task.source, None, everything).splitlines()
+        assert header, task.name
+        own = next(fact for fact in BASE.facts if "- " + fact.header == header[0])
+        assert set(own.classes) & operator_classes(task.source) or header == general, task.name
+
+
+@settings(max_examples=50)
+@given(
+    budget=st.integers(0, 400),
+    number=st.integers(0, 10_000),
+    verdict=st.sampled_from([None, "pass", "compile_error", "x"]),
+)
+def test_header_keeps_its_budget_and_its_order(budget, number, verdict):
+    task = load_suite()[number % len(load_suite())]
+    header = BASE.header(task.source, verdict, lambda text: len(text) <= budget)
+    assert len(header) <= budget
+    full = BASE.header(task.source, verdict, everything).splitlines()
+    lines = header.splitlines()
+    assert [line for line in full if line in lines] == lines
+
+
+def test_optimisation_advice_is_unlocked_by_a_correct_kernel():
+    source = load_suite()[0].source
+    optimise = {"- " + f.header for f in BASE.facts if f.header and f.stages == ("pass",)}
+    assert optimise
+    for verdict in (None, "compile_error", "wrong_output", "format_error"):
+        assert not optimise & set(BASE.header(source, verdict, everything).splitlines())
+    assert BASE.header(source, "pass", everything).splitlines()[0] in optimise
+
+
+@pytest.mark.parametrize(
+    "body, expected",
+    [
+        ("torch.softmax(x, -1)", {"softmax", "reduction"}),
+        ("F.layer_norm(x, (4,))", {"norm", "reduction"}),
+        ("x @ y", {"matmul"}),
+        ("torch.relu(x)", {"elementwise"}),
+        ("x[index]", {"gather"}),
+        ("x[:, None] * y", {"broadcast"}),
+        ("x[:, :4] * x[:, 4:]", {"halves"}),
+        ("x.transpose(0, 1)", {"transpose"}),
+    ],
+)
+def test_operator_class_comes_from_the_code_not_from_the_name(body, expected):
+    for name in ("softmax", "anything"):
+        model = f"class Model:\n    def forward(self, x, y, index):\n        return {body}\n"
+        source = f"# {name}\n{model}\n\ndef helper(z):\n    return z.sum()\n"
+        assert operator_classes(source) == expected
+    assert operator_classes("class Model(:") == {"elementwise"}
+
+
+def test_error_text_finds_its_remedy():
+    found = [f.id for f in BASE.search("ub overflow, requires 2097152 bits while 1572864 bits available!")]
+    assert {"error-ub", "ub-overflow"} <= set(found[:6])
+    assert BASE.search("error: unsupported AST node type: Break")[0].id == "no-break"
+    assert BASE.search("Unsupported ptr type <[64], int64> in `tl.load`")[0].id == "no-data-ptr"
+    assert "cumsum-scalar" in [f.id for f in BASE.search("scan cumsum is slow")]
+    assert BASE.search("zzzz") == []
+
+
+def test_outline_and_lookup():
+    outline = BASE.outline()
+    assert len(outline.splitlines()) == len(BASE.facts) and "tokens" in outline
+    assert set(BASE.outline("matmul").splitlines()) < set(outline.splitlines())
+    entry = BASE.entry("no-break")
+    assert "does not compile:" in entry and "break" in entry
+    assert "near: " in BASE.entry("no-brake-continue") and BASE.entry("zzz") == "no entry 'zzz'"
+
+
+@pytest.mark.parametrize(
+    "text, part",
+    [
+        ("", "no knowledge base here"),
+        (FRONT.format(id="a", more="") * 2, "used twice"),
+        (FRONT.format(id="a", more="colour: red\n"), "colour"),
+        (FRONT.format(id="A b", more=""), "id"),
+        (FRONT.format(id="a", more="probes:\n  - {expect: compiles}\n"), "probe of kernel 0"),
+        (FRONT.format(id="a", more="errors: ['(']\n"), "not a regular expression"),
+        ("---\nid: [\n---\nx\n", "cannot be read"),
+        ("Text first.\n" + FRONT.format(id="a", more=""), "begin with front matter"),
+        (FRONT.format(id="a", more="").replace("[all]", "[cake]"), "classes"),
+    ],
+)
+def test_broken_files_are_named(tmp_path, text, part):
+    (tmp_path / "facts.md").write_text(text)
+    with pytest.raises(UserError, match=part) as error:
+        load_facts(tmp_path)
+    assert str(tmp_path) in str(error.value)
+
+
+OK = {
+    "ok": True,
+    "error": "",
+    "stage": "",
+    "hivm": "module 40\n  func.func private @vadd()\n  func.func @kernel(\n    vexp\n",
+}
+FAILED = {"ok": False, "error": "ub overflow, requires 9 bits", "stage": "ascend", "hivm": ""}
+
+
+@pytest.mark.parametrize(
+    "probe, answer, agrees",
+    [
+        ("{expect: compiles}", OK, True),
+        ("{expect: compiles}", FAILED, False),
+        ("{expect: compiles, has: vexp}", OK, True),
+        ("{expect: compiles, has: vadd}", OK, False),  # a declaration is not a use
+        ("{expect: compiles, lacks: vexp}", OK, False),
+        ("{expect: compiles, module: '40'}", OK, True),
+        ("{expect: compiles, module: '48'}", OK, False),
+        ("{expect: error, match: overflow}", FAILED, True),
+        ("{expect: error, match: syntax}", FAILED, False),
+        ("{expect: error, match: overflow}", OK, False),
+    ],
+)
+def test_probe_agrees_only_with_what_it_expects(tmp_path, probe, answer, agrees):
+    (tmp_path / "facts.md").write_text(FRONT.format(id="a", more=f"probes:\n  - {probe}\n") + COPY)
+    (fact,) = load_facts(tmp_path)
+    assert (judge_probe(fact.probes[0], answer) == "") == agrees
+
+
+def test_the_real_compiler_confirms_and_refutes(tmp_path):
+    args = 'args: {x: "*fp32", y: "*fp32", n: 1000, BLOCK: %d}'
+    small, large = args % 1024, args % 65536
+    right = (
+        f"  - {{expect: compiles, {small}, has: vexp_1d_float}}\n  - {{expect: error, {large}, match: ub overflow}}\n"
+    )
+    wrong = f"  - {{expect: compiles, {large}}}\n  - {{expect: error, {small}}}\n"
+    texts = [
+        FRONT.format(id="right", more="probes:\n" + right) + COPY,
+        FRONT.format(id="wrong", more="probes:\n" + wrong) + COPY,
+        FRONT.format(id="opinion", more=""),
+    ]
+    (tmp_path / "facts.md").write_text("".join(texts))
+    outcomes, version = run_probes(load_facts(tmp_path))
+    assert {o.fact.id: o.status for o in outcomes} == {
+        "right": "confirmed",
+        "wrong": "refuted",
+        "opinion": "untestable",
+    }
+    assert len(outcomes[1].reasons) == 2 and "ub overflow" in outcomes[1].reasons[0]
+    save(outcomes, version, tmp_path)
+    assert {fact.id: fact.status for fact in load_facts(tmp_path)} == {o.fact.id: o.status for o in outcomes}
+    assert all("ascendnpu-ir" in fact.tool for fact in load_facts(tmp_path) if fact.probes)
