@@ -12,6 +12,7 @@ from atrl_ms.errors import UserError
 # Modules are imported only when asked for: `atrl verify` must not pay for MindSpore.
 COMMANDS = {
     "verify": "judge a candidate kernel",
+    "serve": "run the sandbox as a service",
     "profile": "show where a kernel's modelled time goes",
     "tasks": "list, show or check tasks",
     "solve": "let a model write the kernel of a task",

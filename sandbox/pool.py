@@ -74,8 +74,8 @@ class _Worker:
         except (wire.WireError, OSError) as error:
             raise WorkerFault("the worker process died") from error
 
-    def judge(self, job: dict[str, Any], seconds: float) -> StepFeedback:
-        """One evaluation.
+    def judge(self, job: dict[str, Any], seconds: float) -> StepFeedback | list[str]:
+        """One evaluation, or the problems of a task.
 
         Raises:
             UserError: the task cannot be used.
@@ -84,6 +84,10 @@ class _Worker:
         answer = self._ask(job, seconds)
         if "user_error" in answer:
             raise UserError(answer["user_error"])
+        if answer.get("healthy"):
+            return []
+        if "problems" in answer:
+            return list(answer["problems"])
         if "feedback" not in answer:
             raise WorkerFault(answer.get("broken", "malformed answer"))
         return StepFeedback.from_json(answer["feedback"])
@@ -112,7 +116,7 @@ class SandboxPool:
         """
         self.options = options or Options()
         self.losses: list[str] = []
-        self._queue: queue.Queue[tuple[Future[StepFeedback], dict[str, Any], tuple[Any, ...]] | None] = queue.Queue()
+        self._queue: queue.Queue[tuple[Future[Any], dict[str, Any], tuple[Any, ...] | None] | None] = queue.Queue()
         self._slots = threading.BoundedSemaphore(max_pending or 64 * workers)
         self._cache: OrderedDict[tuple[Any, ...], StepFeedback] = OrderedDict()
         self._lock = threading.Lock()
@@ -130,6 +134,25 @@ class SandboxPool:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
+    def start(self) -> None:
+        """Start every worker now instead of at its first job, and wait for them.
+
+        Raises:
+            UserError: this machine cannot isolate a candidate and nobody allowed to go without.
+        """
+        barrier: list[Future[Any]] = []
+        for _ in self._threads:
+            future: Future[Any] = Future()
+            barrier.append(future)
+            self._enqueue(future, {"health": True}, None)
+        for future in barrier:
+            future.result()
+
+    @property
+    def alive(self) -> bool:
+        """Whether jobs are taken: the pool is open and its threads live."""
+        return not self._closed and all(thread.is_alive() for thread in self._threads)
+
     @property
     def waiting(self) -> int:
         """Evaluations that no worker has taken yet."""
@@ -140,8 +163,6 @@ class SandboxPool:
 
         The future raises UserError for a task that cannot be used or a machine that cannot isolate.
         """
-        if self._closed:
-            raise RuntimeError("the pool is closed")
         key = (task.source, task.directory, candidate, seed)
         future: Future[StepFeedback] = Future()
         with self._lock:
@@ -158,10 +179,22 @@ class SandboxPool:
             "candidate": candidate,
             "seed": seed,
         }
+        self._enqueue(future, job, key)
+        return future
+
+    def check(self, task: Task, *, seed: int = 0) -> Future[list[str]]:
+        """Queue an admission check: the future gives the reasons why a task is degenerate, none if it may be used."""
+        future: Future[list[str]] = Future()
+        job = {"name": task.name, "source": task.source, "directory": task.directory, "check": True, "seed": seed}
+        self._enqueue(future, job, None)
+        return future
+
+    def _enqueue(self, future: Future[Any], job: dict[str, Any], key: tuple[Any, ...] | None) -> None:
+        if self._closed:
+            raise RuntimeError("the pool is closed")
         self._slots.acquire()
         future.add_done_callback(lambda _: self._slots.release())
         self._queue.put((future, job, key))
-        return future
 
     async def verify(self, task: Task, candidate: str, *, seed: int = 0) -> StepFeedback:
         """Await one evaluation without blocking the event loop."""
@@ -180,25 +213,25 @@ class SandboxPool:
             future, job, key = item
             if not future.set_running_or_notify_cancel():
                 continue
-            result: StepFeedback | None = None
+            result: StepFeedback | list[str] | None = None
             try:
                 for _ in range(2):
                     try:
                         worker = worker or self._start(index)
                         result = worker.judge(job, self.options.timeout + GRACE_SECONDS)
-                        if result.verdict != "infrastructure_error":
+                        if isinstance(result, list) or result.verdict != "infrastructure_error":
                             break
-                        fault = result.feedback
                     except WorkerFault as error:
-                        fault = str(error)
-                        result = _infrastructure(fault)
+                        if key is None:
+                            raise  # an admission check has no verdict to give
+                        result = _infrastructure(str(error))
                     # A fresh worker: the old one may be poisoned (device fault, full disk, killed child).
                     if worker is not None:
                         worker.close()
                         worker = None
                         self.restarts += 1
-                assert result is not None
-                self._remember(key, result)
+                if key is not None and isinstance(result, StepFeedback):
+                    self._remember(key, result)
                 future.set_result(result)
             except BaseException as error:
                 future.set_exception(error)

@@ -101,13 +101,15 @@ def _check_output(tree: Any, sizes: list[int], depth: int = 0) -> None:
 def _check_launch(op: dict[str, Any], kernels: list[dict[str, Any]], sizes: list[int]) -> None:
     variants = op.get("variants")
     _need(isinstance(variants, list) and 1 <= len(variants) <= 256, "a launch without kernel")
-    for variant in variants:
+    for variant in variants or []:
         kernel = kernels[_count(variant.get("kernel"), len(kernels) - 1)]
         grid, args = variant.get("grid"), variant.get("args")
         _need(isinstance(grid, list) and len(grid) == 3, "bad grid")
         for n in grid or []:
             _count(n, 1 << 40)
-        _need(isinstance(args, list) and len(args) == len(kernel["arg_types"]), "wrong number of kernel arguments")
+        _need(isinstance(args, list), "bad kernel arguments")
+        args = list(args or [])
+        _need(len(args) == len(kernel["arg_types"]), "wrong number of kernel arguments")
         for arg, kind in zip(args, kernel["arg_types"], strict=True):
             if kind.startswith("*"):
                 _need(isinstance(arg, list) and len(arg) == 2, "a pointer argument is not (buffer, byte offset)")

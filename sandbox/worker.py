@@ -64,11 +64,15 @@ def _start(options: Options) -> Any:
 
 
 def _judge(judge: Any, job: dict[str, Any]) -> dict[str, Any]:
-    """Answer one job: feedback, or the user's mistake, or what broke."""
+    """Answer one job: feedback, or problems of a task, or a sign of life, or the user's mistake, or what broke."""
     if job.get("health"):
         return {"healthy": True}
     try:
         task = Task(job["name"], job["source"], directory=job.get("directory"))
+        if job.get("check"):
+            from sandbox.admission import check
+
+            return {"problems": check(task, job["seed"])}
         return {"feedback": judge.verify(task, job["candidate"], job["seed"]).to_json()}
     except UserError as error:
         return {"user_error": str(error)}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from pathlib import Path
 
 from atrl_ms.errors import UserError
+from atrl_ms.types import Task
 from sandbox.suite import find_task, load_suite
 
 
@@ -15,13 +17,52 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing.add_argument("--family", default="", help="list the variants of one operator")
     show = sub.add_parser("show", help="print the source of one variant")
     show.add_argument("name", help="for example softmax/held_out-00-1")
+    check = sub.add_parser("check", help="may these tasks judge kernels? reports degenerate ones as task_invalid")
+    check.add_argument("names", nargs="*", metavar="TASK", help="files or names of the suite (default: whole suite)")
+    check.add_argument("--workers", type=int, default=2)
+    check.add_argument("--seed", type=int, default=0)
 
 
 def run(args: argparse.Namespace) -> int:
     if args.action == "show":
         print(find_task(args.name).source, end="")
         return 0
+    if args.action == "check":
+        return check_tasks(args.names, args.workers, args.seed)
     return list_tasks(getattr(args, "family", ""))
+
+
+def check_tasks(names: list[str], workers: int, seed: int) -> int:
+    """Admission of tasks; 1 if any is degenerate."""
+    from sandbox.options import Options
+    from sandbox.pool import SandboxPool
+
+    if workers < 1:
+        raise UserError(f"--workers {workers}: at least 1")
+    tasks = [(name, _task_of(name)) for name in names] or [(t.name, t) for t in load_suite()]
+    invalid = 0
+    with SandboxPool(Options(), workers=min(workers, len(tasks))) as pool:
+        checks = [(name, pool.check(task, seed=seed)) for name, task in tasks]
+        for name, future in checks:
+            try:
+                problems = future.result()
+            except UserError as error:
+                problems = [str(error)]
+            invalid += bool(problems)
+            print(f"{'task_invalid' if problems else 'ok':<13}{name}{': ' if problems else ''}{'; '.join(problems)}")
+    print(f"{len(tasks) - invalid} of {len(tasks)} tasks may be used")
+    return 1 if invalid else 0
+
+
+def _task_of(name: str) -> Task:
+    """A file, or a variant of the suite."""
+    path = Path(name)
+    if path.suffix == ".py" or path.is_file():
+        try:
+            return Task(path.stem, path.read_text(encoding="utf-8"), directory=str(path.resolve().parent))
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"{name}: cannot be read ({type(error).__name__}); give a task file") from None
+    return find_task(name)
 
 
 def list_tasks(family: str) -> int:
