@@ -50,6 +50,10 @@ class AtenTrace(TorchDispatchMode):
         super().__init__()
         self.ops: list[dict[str, Any]] = []
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # nothing is compiled here, and wrapping the handler would import torch._dynamo (seconds)
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         out = func(*args, **(kwargs or {}))
         namespace, _, name = func._schema.name.partition("::")

@@ -29,16 +29,17 @@ L2_REUSE = 0.5  # a working set up to this share of L2 stays there between repea
 
 # Operator words, most specific first: the class of an aten name or of a word in a description.
 CLASSES: list[tuple[str, str]] = [
+    (r"_to_copy|\bcast\b|dequant|quantize", "elementwise"),
+    (r"upsample|interpolate|resize|grid_sampl|bilinear|bicubic", "interpolate"),
     (r"conv", "conv"),
     (r"addbmm|baddbmm|\bbmm|batch_?matmul", "bmm"),
-    (r"addmm|\bmm\b|_mm\b|matmul|linear|einsum|grouped|gemm|\bmv\b|\bdot\b|addmv|inner", "mm"),
+    (r"addmm|\bmm\b|_mm\b|matmul|\blinear|einsum|grouped|gemm|\bmv\b|\bdot\b|addmv|inner", "mm"),
     (r"attention|sdpa", "attention"),
     (r"log_softmax|softmax", "softmax"),
     (r"layer_?norm|group_?norm|batch_?norm|instance_?norm|rms_?norm|\bnorm_|normalize", "norm"),
     (r"top_?k|kthvalue", "topk"),
     (r"\bsort|argsort|unique|msort", "sort"),
     (r"cumsum|cumprod|cummax|cummin|logcumsumexp|\bscan", "scan"),
-    (r"upsample|interpolate|resize|grid_sampl", "interpolate"),
     (r"pool", "pool"),
     (r"scatter|index_put|index_add|index_copy|index_fill|embedding.*backward|masked_scatter|bincount|histc", "scatter"),
     (r"gather|index_select|embedding|take|\bindex\b|index_tensor|masked_select|nonzero", "gather"),
@@ -109,22 +110,24 @@ class EagerModel:
         v = self.values
         if not batch * m * n * k:
             return self.floors[kind]
-        edge_m, edge_n = min(v["tile"], -(-m // 16) * 16), min(v["tile"], -(-n // 16) * 16)
+        written = batch * m * n * size / (self.rates["elementwise"] * 1e6)
+        aligned = all(d * size % 32 == 0 for d in (k, n))
+        penalty = 0.0 if aligned or m * n * k == 1 else v["unaligned_us"]
+        floor = self.floors["bmm" if transposed else kind]
+        return floor + penalty + min(self._tiled(batch, m, n, k, size, wide) for wide in (1, 2)) + written
+
+    def _tiled(self, batch: int, m: int, n: int, k: int, size: int, wide: int) -> float:
+        """Microseconds of the tiles of a product, tiles `wide` times as high as broad."""
+        v = self.values
+        edge_m, edge_n = min(wide * v["tile"], -(-m // 16) * 16), min(v["tile"], -(-n // 16) * 16)
         tiles = batch * math.ceil(m / edge_m) * math.ceil(n / edge_n)
-        cores = min(20, tiles)
-        rounds = math.ceil(tiles / 20)
+        cores, rounds = min(20, tiles), math.ceil(tiles / 20)
         strip = (edge_m + edge_n) * k * size
         per_core = rounds * (strip / v["core_gbps"] * 1e-3)
         shared = tiles * strip / (v["matrix_tbps"] * 1e6)
-        written = batch * m * n * size / (self.rates["elementwise"] * 1e6)
         peak = v["cube_tflops"] * (0.25 if size == 4 else 1.0)
-        work = 2.0 * batch * m * n * k / (peak * 1e6)
-        work = max(work, rounds * 2.0 * edge_m * edge_n * k / (peak / 20 * 1e6))
-        aligned = all(d * size % 32 == 0 for d in (k, n))
-        start = v["cores_us"] * (1 - 1 / cores)
-        penalty = 0.0 if aligned or m * n * k == 1 else v["unaligned_us"]
-        floor = self.floors["bmm" if transposed else kind]
-        return floor + start + penalty + max(per_core, shared, work) + written
+        work = rounds * 2.0 * edge_m * edge_n * k / (peak / 20 * 1e6)
+        return v["cores_us"] * (1 - 1 / cores) + max(per_core, shared, work)
 
     # ------------------------------------------------------------ everything else
 
@@ -174,8 +177,11 @@ class EagerModel:
             return self.topk(elements(shape[:-1]), shape[-1], k)
         if kind == "softmax" and inputs:
             return self.stream(kind, moved, name, count)
-        if kind == "elementwise" and any(not t.get("contiguous", True) for t in inputs):
+        dense = all(t.get("contiguous", True) for t in inputs)
+        if kind == "elementwise" and not dense:
             kind = "copy"
+        elif dense and re.search(r"^(clone|copy_?|contiguous)$", name):
+            kind = "elementwise"
         int64 = any("int64" in t["dtype"] for t in inputs)
         if kind == "sort" and int64:
             return self.values["aicpu_us"]
@@ -308,7 +314,7 @@ def save(arch: str, model: EagerModel) -> None:
 
 
 FITTED_FLOORS = ("mm", "bmm", "softmax", "topk", "fill")
-FITTED_RATES = ("elementwise", "broadcast", "reduce", "pad")
+FITTED_RATES = ("reduce", "pad")
 FITTED_VALUES = (
     "tile", "core_gbps", "matrix_tbps", "cores_us", "unaligned_us", "int64", "stream_gbps", "topk_row_us",
     "topk_wide_us", "topk_rows",

@@ -215,7 +215,7 @@ def picture_data(
     capacity = {scope: program.device.get(name, 0) // 8 for scope, name in memory.CAPACITY.items()}
     return {
         "streams": streams,
-        "buffers": [asdict(b) for b in memory.buffers(memory_report)],
+        "buffers": [{**asdict(b), "offsets": list(b.offsets)} for b in memory.buffers(memory_report)],
         "capacity": capacity,
     }
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from sandbox.profile import library, views
-from sandbox.profile.program import Block, Function, MemRefType, Op, Program
+from sandbox.profile.program import Block, Function, MemRefType, Op, Program, walk
 from sandbox.profile.views import View
 from sandbox.profile.work import Work
 
@@ -83,6 +83,7 @@ class _Executor:
         # accesses to global memory one element after the other, issued routines.
         self.alu = self.local = self.remote = self.streamed = self.calls = 0.0
         self.marks = 0
+        self.streaming = False  # inside a loop that only the scalar unit works on
         self.values: dict[str, Any] = {}
         first, last = 3, len(function.arguments) - 3
         for i, (name, kind) in enumerate(zip(function.arguments, function.argument_types, strict=True)):
@@ -149,7 +150,9 @@ class _Executor:
             self.alu += 2
             return self.block(op.regions[0])
 
+        outer, self.streaming = self.streaming, not any(o.name in _PIPE_OPS for o in walk(op.regions[0]))
         values.update(zip(op.results, self.iterate(trips, carried, run, op), strict=True))
+        self.streaming = outer
 
     def iterate(
         self, trips: int, carried: list[Any], run: Callable[[int, list[Any]], list[Any]], op: Op
@@ -159,7 +162,7 @@ class _Executor:
                 carried = run(i, carried)
             return carried
         before = len(self.trace.events)
-        counters = (self.alu, self.local, self.remote, self.streamed)
+        counters = (self.alu, self.local, self.streamed)
         bytes_before = self.traffic()
         carried = run(0, carried)
         if len(self.trace.events) == before:  # purely scalar: no pipe is involved, the counts can be multiplied
@@ -167,11 +170,8 @@ class _Executor:
                 carried = run(probe, carried)
             factor = trips / 3
             self.fill(bytes_before, self.traffic(), 3, trips - 3)
-            alu, local, remote, streamed = counters
-            self.alu = alu + (self.alu - alu) * factor
-            self.local = local + (self.local - local) * factor
-            self.streamed = streamed + (self.streamed - streamed + self.remote - remote) * factor
-            self.remote = remote
+            for name, base in zip(("alu", "local", "streamed"), counters, strict=True):
+                setattr(self, name, base + (getattr(self, name) - base) * factor)
             return carried
         nested = any(r for o in op.regions[0].ops for r in o.regions if o.name in ("scf.for", "scf.while"))
         middle_pair = 2 if nested and trips > RUN_WHOLE + 4 else 0
@@ -360,7 +360,7 @@ class _Executor:
         value = None
         if isinstance(source, View):
             if source.space == "gm":
-                self.remote += 1
+                self.touch()
                 self.count(self.trace.read, source, source.element_bits / 8)
             else:
                 self.local += 1
@@ -379,11 +379,18 @@ class _Executor:
         target = self.values.get(op.operands[1])
         if isinstance(target, View):
             if target.space == "gm":
-                self.remote += 1
+                self.touch()
                 self.count(self.trace.written, target, target.element_bits / 8)
             else:
                 self.local += 1
                 self.shadow.pop(target.root, None)
+
+    def touch(self) -> None:
+        """One scalar access to global memory."""
+        if self.streaming:
+            self.streamed += 1
+        else:
+            self.remote += 1
 
     def count(self, side: dict[int, float], view: View, amount: float) -> None:
         key = int(view.root[3:])
@@ -503,6 +510,12 @@ class _Executor:
             self.emit(SET, "MTE1", "MTE2", free_a)
         if free_b >= 0:
             self.emit(SET, "MTE1", "MTE2", free_b)
+
+
+_PIPE_OPS = {
+    "call", "hivm.hir.set_flag", "hivm.hir.wait_flag", "hivm.hir.pipe_barrier", "hivm.hir.sync_block_set",
+    "hivm.hir.sync_block_wait",
+}  # fmt: skip
 
 
 def _advance(old: list[Any], new: list[Any], iterations: int) -> list[Any]:
