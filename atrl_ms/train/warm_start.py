@@ -113,11 +113,14 @@ def learning_rate(step: int, warm: WarmStartConfig) -> float:
 
 
 def fine_tune(config: Config, run_dir: Path) -> Path:
-    """SFT on sessions.npz for `max_steps` steps or `minutes`; checkpoint/ is rewritten every 100 steps."""
+    """SFT on sessions.npz up to step `max_steps` or for `minutes`.
+
+    Every 100 steps checkpoint/ and the optimizer's state are rewritten; a run that was stopped goes on from there.
+    """
     from atrl_ms.policy.config import ModelConfig
     from atrl_ms.policy.model import build_model
     from atrl_ms.policy.tokenizer import load_tokenizer
-    from atrl_ms.policy.weights import save_checkpoint
+    from atrl_ms.policy.weights import load_weights, save_checkpoint
     from atrl_ms.train.learner import Learner
     from atrl_ms.train.optim import OptimizerSettings
 
@@ -143,18 +146,24 @@ def fine_tune(config: Config, run_dir: Path) -> Path:
         seed=config.seed,
     )
     learner = Learner(model, OptimizerSettings(kind=warm.optimizer, weight_decay=0.01))
-    rng = np.random.default_rng([config.seed, 3])
-    source = batches(train, warm, rng)
-    checkpoint = run_dir / "checkpoint"
+    checkpoint, state = run_dir / "checkpoint", run_dir / "sft_state.npz"
+    first = 0
+    if state.is_file():
+        saved = dict(np.load(state))
+        first = int(saved.pop("next_step"))
+        load_weights(model, checkpoint)
+        learner.load_state_dict(saved)
+        logger.info(f"going on at step {first}")
+    source = batches(train, warm, np.random.default_rng([config.seed, 3, first]))
     started, tokens, smooth = time.monotonic(), 0, 0.0
     log = (run_dir / "sft.jsonl").open("a")
-    with tqdm(total=warm.max_steps, desc="sft", mininterval=5) as bar:
-        for step in range(warm.max_steps):
+    with tqdm(total=warm.max_steps, initial=first, desc="sft", mininterval=5) as bar:
+        for step in range(first, warm.max_steps):
             ids_BT, weight_BT = collate(train, next(source))
             loss = learner.sft(ids_BT, weight_BT)
             learner.apply(learning_rate(step, warm))
             tokens += ids_BT.size
-            smooth = loss if step == 0 else 0.95 * smooth + 0.05 * loss
+            smooth = loss if step == first else 0.95 * smooth + 0.05 * loss
             minutes = (time.monotonic() - started) / 60
             bar.update()
             bar.set_postfix(loss=f"{smooth:.3f}", tok_s=f"{tokens / (60 * minutes):.0f}")
@@ -167,6 +176,7 @@ def fine_tune(config: Config, run_dir: Path) -> Path:
                 logger.info(row)
                 save_checkpoint(model, model.config, checkpoint, dtype="float16")
                 (checkpoint / "tokenizer.model").write_bytes((run_dir / "tokenizer.model").read_bytes())
+                np.savez(state, next_step=step + 1, **learner.state_dict())
             if last:
                 break
     log.close()
