@@ -86,7 +86,8 @@ def batches(segments: Segments, warm: WarmStartConfig, rng: np.random.Generator)
         for length in np.unique(lengths):
             rows = rng.permutation(np.flatnonzero(lengths == length))
             size = max(b for b in B_BUCKETS if b == 1 or b * length <= warm.batch_tokens)
-            epoch += [rows[k : k + size].tolist() for k in range(0, len(rows), size)]
+            rows = np.resize(rows, -(-len(rows) // size) * size)  # the last batch is filled up: no further graph
+            epoch += rows.reshape(-1, size).tolist()
         for k in rng.permutation(len(epoch)):
             yield epoch[int(k)]
 
