@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from agent_helpers import WordTokenizer, write
-from mindspore import Tensor
+from mindspore import Tensor, ops
 
 from agent.prompt import fixed_phrases
 from atrl_ms.algos.losses import PolicyLoss
@@ -117,7 +117,7 @@ def make_parts(config: Config) -> Parts:
     import_weights(model, weights)
     shared.load_state_dict(state)
     for total in shared.sums:
-        total.set_data(Tensor(np.zeros(total.shape, np.float32)))
+        ops.assign(total, Tensor(np.zeros(total.shape, np.float32)))
     learner = copy(shared)  # tests replace methods
     tokenizer = WordTokenizer()
     tokenizer.encode(VOCABULARY)

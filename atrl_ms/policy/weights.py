@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from mindspore import Tensor
+from mindspore import Tensor, ops
 
 from atrl_ms.errors import UserError
 from atrl_ms.policy.config import ModelConfig, read_config
@@ -83,7 +83,7 @@ def import_weights(model: Transformer, weights: dict[str, np.ndarray], origin: s
                 raise UserError(f"{origin}: {name} has shape {tuple(weights[name].shape)}, config.json asks {wanted}")
         fused[own] = np.concatenate([weights[name].astype(np.float32) for name, _ in parts])
     for own, value in fused.items():
-        parameters[own].set_data(Tensor(value))
+        ops.assign(parameters[own], Tensor(value))  # in place: compiled graphs do not follow set_data
 
 
 def weight_files(directory: Path) -> list[Path]:

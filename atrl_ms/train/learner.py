@@ -44,12 +44,13 @@ class Forward(nn.Cell):
         super().__init__(auto_prefix=False)
         self.model = model
         self.sharpness = 1.0 / temperature
+        self.token_logprob = po.TokenLogProb()
 
     def construct(self, ids_BT: Tensor, targets_BT: Tensor, cos: Tensor, sin: Tensor, mask: Tensor) -> Tensor:
         logits = self.model(ids_BT, cos, sin, mask)
         if self.sharpness != 1.0:
             logits = logits * self.sharpness
-        logp = po.pick(po.log_softmax(logits), targets_BT.reshape(-1))
+        logp, _ = self.token_logprob(logits, targets_BT.reshape(-1))
         return logp.reshape(ids_BT.shape)
 
 
@@ -139,7 +140,7 @@ class Learner:
         """Clip the accumulated gradient by its global norm, update, zero the accumulator."""
         if self.reduce is not None:
             for total, reduced in zip(self.sums, self.reduce(list(self.sums)), strict=True):
-                total.set_data(reduced)
+                ops.assign(total, reduced)  # in place: compiled graphs do not follow set_data
         norm = self.run("apply", self.graph("apply", self.build_apply), *self.optimizer.scalars(lr))
         return {"grad_norm": float(norm.asnumpy())}
 

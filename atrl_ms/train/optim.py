@@ -108,7 +108,8 @@ class Optimizer(nn.Cell):
         for p in (*self.first, *self.second):
             if state[p.name].shape != p.shape:
                 raise ValueError(f"optimizer state {p.name}: shape {state[p.name].shape}, expected {p.shape}")
-            p.set_data(Tensor(np.ascontiguousarray(state[p.name], np.float32)))
+            # in place: compiled graphs do not follow set_data
+            ops.assign(p, Tensor(np.ascontiguousarray(state[p.name], np.float32)))
         self.step_count = int(state["step"])
 
 
