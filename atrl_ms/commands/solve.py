@@ -125,25 +125,39 @@ def trained_agent(directory: Path) -> dict[str, Any]:
 
 async def solve(task: Task, config: Config, args: argparse.Namespace, out: Path) -> int:
     """Run the session, check its best kernel again in a fresh sandbox, write the files; exit code 0 if it passes."""
+    from agent.knowledge import KnowledgeBase
+    from agent.session import Sampling
     from agent.solve import LiveView, final_check, write_atomically, write_report
     from atrl_ms.evaluate.sessions import session_to_json
     from atrl_ms.train.parts import open_pool
 
     view = LiveView(config.agent.max_turns)
-    with open_pool(config) as pool:
-        session, conversation, model, tokenizer = await play(task, config, args, pool, view)
+    player: EndpointPlayer | CheckpointPlayer = (
+        EndpointPlayer(args.model, args.model_name) if is_url(args.model) else CheckpointPlayer(config)
+    )
+    async with player:  # before the sandbox: a model that cannot be reached is known at once
+        with open_pool(config) as pool:
+            session, conversation = await player.play(
+                task,
+                judge=pool,
+                config=config.agent,
+                seed=args.seed,
+                sampling=Sampling(config.engine.temperature, config.engine.top_p, config.engine.top_k),
+                knowledge=KnowledgeBase.load(),
+                watch=view,
+            )
     answer = None
     if any(event.candidate for event in session.evaluations):
         view.line("checking the best kernel again from a clean state ...")
         with open_pool(config) as pool:
             answer = await final_check(task, session, pool, seed=args.seed + 1_000_003)
-    record = session_to_json(session, tokenizer)
-    record |= {"model": model, "conversation": conversation, "final": None, "final_kernel": ""}
+    record = session_to_json(session, player.tokenizer)
+    record |= {"model": player.name, "conversation": conversation, "final": None, "final_kernel": ""}
     if answer is not None and answer.feedback is not None:
         record |= {"final": answer.feedback.to_json(), "final_kernel": answer.kernel}
         write_atomically(out / "kernel.py", answer.kernel)
     write_atomically(out / "session.json", json.dumps(record, indent=1) + "\n")
-    write_report(out / "report.html", task, model, session, answer, conversation)
+    write_report(out / "report.html", task, player.name, session, answer, conversation)
     if answer is None or answer.feedback is None:
         print(f"no kernel was written (session ended: {session.finish}); see {out / 'report.html'}")
         return 1
@@ -153,40 +167,63 @@ async def solve(task: Task, config: Config, args: argparse.Namespace, out: Path)
     return 0 if answer.passed else 1
 
 
-async def play(
-    task: Task, config: Config, args: argparse.Namespace, judge: Any, view: Any
-) -> tuple[Session, Sequence[Sequence[dict[str, str]]], str, Any]:
-    """One session against an endpoint or a checkpoint: (session, conversation, model's name, tokenizer or None)."""
-    from agent.knowledge import KnowledgeBase
-    from agent.session import Sampling, run_session
+Conversation = Sequence[Sequence[dict[str, str]]]
 
-    knowledge = KnowledgeBase.load()
-    sampling = Sampling(config.engine.temperature, config.engine.top_p, config.engine.top_k)
-    common: dict[str, Any] = {
-        "judge": judge,
-        "config": config.agent,
-        "seed": args.seed,
-        "sampling": sampling,
-        "knowledge": knowledge,
-        "watch": view,
-    }
-    if is_url(args.model):
-        from agent.chat import Endpoint, run_chat_session
 
-        async with Endpoint(args.model, args.model_name, os.environ.get(KEY_VARIABLE, "")) as endpoint:
-            transcript = await run_chat_session(task, model=endpoint, **common)
-            return transcript.session, transcript.segments, endpoint.name, None
-    from atrl_ms.policy.tokenizer import load_tokenizer
-    from atrl_ms.policy.weights import load_checkpoint
-    from atrl_ms.rollout.native import NativeEngine
+class EndpointPlayer:
+    """Plays a session with a model behind an OpenAI-compatible address."""
 
-    directory = Path(config.policy.checkpoint)
-    tokenizer = load_tokenizer(directory)
-    model, model_config = load_checkpoint(directory)
-    if config.agent.window > model_config.max_position_embeddings:
-        limit = model_config.max_position_embeddings
-        raise UserError(f"agent.window {config.agent.window} exceeds the model's {limit} positions")
-    engine = NativeEngine(model, max_batch=1, max_context=config.agent.window)
-    session = await run_session(task, engine=engine, tokenizer=tokenizer, **common)
-    conversation = [[{"role": "context", "content": tokenizer.decode(s.token_ids.tolist())}] for s in session.segments]
-    return session, conversation, str(directory), tokenizer
+    tokenizer = None
+
+    def __init__(self, url: str, name: str) -> None:
+        from agent.chat import Endpoint
+
+        self.endpoint = Endpoint(url, name, os.environ.get(KEY_VARIABLE, ""))
+
+    async def __aenter__(self) -> EndpointPlayer:
+        await self.endpoint.__aenter__()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.endpoint.__aexit__(*exc)
+
+    @property
+    def name(self) -> str:
+        return self.endpoint.name
+
+    async def play(self, task: Task, **session: Any) -> tuple[Session, Conversation]:
+        from agent.chat import run_chat_session
+
+        transcript = await run_chat_session(task, model=self.endpoint, **session)
+        return transcript.session, transcript.segments
+
+
+class CheckpointPlayer:
+    """Plays a session with a checkpoint in this process, token in, token out."""
+
+    def __init__(self, config: Config) -> None:
+        from atrl_ms.policy.tokenizer import load_tokenizer
+        from atrl_ms.policy.weights import load_checkpoint
+        from atrl_ms.rollout.native import NativeEngine
+
+        directory = Path(config.policy.checkpoint)
+        self.name = str(directory)
+        self.tokenizer = load_tokenizer(directory)
+        model, model_config = load_checkpoint(directory)
+        window, limit = config.agent.window, model_config.max_position_embeddings
+        if window > limit:
+            raise UserError(f"agent.window {window} exceeds the model's {limit} positions")
+        self.engine = NativeEngine(model, max_batch=1, max_context=window)
+
+    async def __aenter__(self) -> CheckpointPlayer:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        return None
+
+    async def play(self, task: Task, **session: Any) -> tuple[Session, Conversation]:
+        from agent.session import run_session
+
+        played = await run_session(task, engine=self.engine, tokenizer=self.tokenizer, **session)
+        texts = [self.tokenizer.decode(segment.token_ids.tolist()) for segment in played.segments]
+        return played, [[{"role": "context and stream", "content": text}] for text in texts]
