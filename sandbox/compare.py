@@ -163,6 +163,8 @@ def _where(bad: torch.Tensor, total: int, wrong: int) -> str:
     flat = bad.flatten()
     first = int(flat.nonzero()[0])
     if bool(flat[first:].all()):
+        if bad.dim() >= 2 and first % bad.shape[-1] == 0:
+            return f"only rows from {first // bad.shape[-1]} on are wrong"
         return f"only the tail from flat index {first} is wrong (mask or grid of the last block?)"
     if bad.dim() >= 2:
         rows = bad.reshape(-1, bad.shape[-1])
@@ -174,9 +176,6 @@ def _where(bad: torch.Tensor, total: int, wrong: int) -> str:
         start = int(wrong_columns.nonzero()[0])
         if start and bool(wrong_columns[start:].all()) and not bool(wrong_columns[:start].any()):
             return f"only columns from {start} on are wrong (tail of the rows?)"
-        start = int(wrong_rows.nonzero()[0])
-        if start and bool(wrong_rows[start:].all()):
-            return f"only rows from {start} on are wrong"
     return ""
 
 

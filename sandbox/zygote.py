@@ -79,7 +79,7 @@ class Zygote:
         }
         if interpret:
             env["TRITON_INTERPRET"] = "1"
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
         self.process = subprocess.Popen(
             command,
             pass_fds=[theirs.fileno()],

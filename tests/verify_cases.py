@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (candidates read better on one line)
 """Candidates written by this project, beyond the shared ones: (name, verdicts that are right, task, candidate)."""
 
 from __future__ import annotations
@@ -279,8 +280,11 @@ case("operators", "cheat", RELU_TASK, RELU + model("run_relu(x[:1])\nreturn x * 
 case("method", "cheat", RELU_TASK, RELU + model("run_relu(x[:1])\nreturn x.clamp(min=0)"))
 case("torch_ops", "cheat", RELU_TASK, RELU + model("run_relu(x[:1])\nreturn torch.ops.aten.relu(x)"))
 case(
-    "autograd_function", "cheat", RELU_TASK,
-    RELU + """
+    "autograd_function",
+    "cheat",
+    RELU_TASK,
+    RELU
+    + """
 class F(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -288,101 +292,222 @@ class F(torch.autograd.Function):
     @staticmethod
     def backward(ctx, g):
         return g
-""" + model("run_relu(x[:1])\nreturn F.apply(x)"),
-)  # fmt: skip
+"""
+    + model("run_relu(x[:1])\nreturn F.apply(x)"),
+)
 case(
-    "parent_class", "cheat", RELU_TASK,
-    RELU + "\nclass ModelNew(nn.ReLU):\n    def forward(self, x):\n        run_relu(x[:1])\n        return super().forward(x)\n",
-)  # fmt: skip
+    "parent_class",
+    "cheat",
+    RELU_TASK,
+    RELU
+    + "\nclass ModelNew(nn.ReLU):\n    def forward(self, x):\n        run_relu(x[:1])\n        return super().forward(x)\n",
+)
 case(
-    "copy_of_model", "cheat", RELU_TASK,
-    RELU + "\nclass Model(nn.Module):\n    def forward(self, x):\n        return torch.relu(x)\n"
+    "copy_of_model",
+    "cheat",
+    RELU_TASK,
+    RELU
+    + "\nclass Model(nn.Module):\n    def forward(self, x):\n        return torch.relu(x)\n"
     + model("run_relu(x[:1])\nreturn self.m(x)", "self.m = Model()"),
-)  # fmt: skip
-case("sequential", "cheat", RELU_TASK, RELU + model("run_relu(x[:1])\nreturn self.m(x)", "self.m = nn.Sequential(nn.ReLU())"))
-case("out_argument", "cheat", RELU_TASK,
-     RELU + model("out = torch.empty_like(x)\nrun_relu(x[:1])\ntorch.clamp(x, min=0, out=out)\nreturn out"))  # fmt: skip
+)
+case(
+    "sequential",
+    "cheat",
+    RELU_TASK,
+    RELU + model("run_relu(x[:1])\nreturn self.m(x)", "self.m = nn.Sequential(nn.ReLU())"),
+)
+case(
+    "out_argument",
+    "cheat",
+    RELU_TASK,
+    RELU + model("out = torch.empty_like(x)\nrun_relu(x[:1])\ntorch.clamp(x, min=0, out=out)\nreturn out"),
+)
 case("decoy_dropped", "cheat", RELU_TASK, RELU + model("run_relu(x)\nreturn torch.relu(x)"))
-case("numpy", "cheat|wrong_output", RELU_TASK,
-     RELU + "import numpy as np\n" + model("run_relu(x[:1])\nreturn torch.from_numpy(np.maximum(x.numpy(), 0))"))  # fmt: skip
-case("python_lists", "cheat|wrong_output", RELU_TASK,
-     RELU + model("run_relu(x[:1])\nreturn torch.tensor([[max(v, 0.0) for v in r] for r in x.tolist()])"))  # fmt: skip
-case("trivial_part", "cheat", LINEAR_TASK,
-     RELU + """
+case(
+    "numpy",
+    "cheat|wrong_output",
+    RELU_TASK,
+    RELU + "import numpy as np\n" + model("run_relu(x[:1])\nreturn torch.from_numpy(np.maximum(x.numpy(), 0))"),
+)
+case(
+    "python_lists",
+    "cheat|wrong_output",
+    RELU_TASK,
+    RELU + model("run_relu(x[:1])\nreturn torch.tensor([[max(v, 0.0) for v in r] for r in x.tolist()])"),
+)
+case(
+    "trivial_part",
+    "cheat",
+    LINEAR_TASK,
+    RELU
+    + """
 @triton.jit
 def ident(s, d, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(d + i, tl.load(s + i, mask=i < n), mask=i < n)
-""" + model("h = self.fc(x)\no = torch.empty_like(h)\nident[(triton.cdiv(h.numel(), 256),)](h, o, h.numel(), BLOCK=256)\nreturn o",
-            "self.fc = nn.Linear(fin, fout)", "x", "fin, fout"))  # fmt: skip
-case("folded_weights", "cheat", LINEAR_TASK,
-     LINEAR + model("return run_linear(x, self.w2, self.fc.bias, 1, 48, 21)",
-                    "self.fc = nn.Linear(fin, fout)\nself.w2 = self.fc.weight.detach() * 1.0", "x", "fin, fout"))  # fmt: skip
-case("decoy_slice_of_copy", "cheat", TRANSPOSE_TASK,
-     """
+"""
+    + model(
+        "h = self.fc(x)\no = torch.empty_like(h)\nident[(triton.cdiv(h.numel(), 256),)](h, o, h.numel(), BLOCK=256)\nreturn o",
+        "self.fc = nn.Linear(fin, fout)",
+        "x",
+        "fin, fout",
+    ),
+)
+case(
+    "folded_weights",
+    "cheat",
+    LINEAR_TASK,
+    LINEAR
+    + model(
+        "return run_linear(x, self.w2, self.fc.bias, 1, 48, 21)",
+        "self.fc = nn.Linear(fin, fout)\nself.w2 = self.fc.weight.detach() * 1.0",
+        "x",
+        "fin, fout",
+    ),
+)
+case(
+    "decoy_slice_of_copy",
+    "cheat",
+    TRANSPOSE_TASK,
+    """
 @triton.jit
 def same(s, n, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     tl.store(s + i, tl.load(s + i, mask=i < n), mask=i < n)
-""" + model("o = x.t().contiguous()\nsame[(1,)](o, 16, BLOCK=16)\nreturn o"))  # fmt: skip
+"""
+    + model("o = x.t().contiguous()\nsame[(1,)](o, 16, BLOCK=16)\nreturn o"),
+)
 
 # ---------------------------------------------------------------- launches that are none
 
-case("docstring_only", "cheat", RELU_TASK,
-     '"""\n@triton.jit\ndef k(x): pass\n"""\n' + model("return torch.relu(x)"))  # fmt: skip
-case("swallowed_error_clone", "cheat", RELU_TASK,
-     RELU + model("try:\n    relu_kernel[(1,)](x)\nexcept Exception:\n    pass\nreturn x.clone()"))  # fmt: skip
-case("cached_output", "cheat", RELU_TASK,
-     RELU + "\nCACHE = {}\n" + model("if x.shape not in CACHE:\n    CACHE[x.shape] = run_relu(x)\nreturn CACHE[x.shape]"))  # fmt: skip
-case("patched_allclose", "cheat", RELU_TASK,
-     RELU + "\ntorch.allclose = lambda *a, **k: True\n" + model("return run_relu(x)"))  # fmt: skip
-case("patched_synchronize", "cheat", RELU_TASK,
-     RELU + "\ntriton.testing.do_bench = lambda *a, **k: 0.001\n" + model("return run_relu(x)"))  # fmt: skip
-case("background_thread", "cheat", RELU_TASK,
-     RELU + "import threading, time\n" + model("t = threading.Thread(target=lambda: time.sleep(60), daemon=True)\nt.start()\nreturn run_relu(x)"))  # fmt: skip
+case("docstring_only", "cheat", RELU_TASK, '"""\n@triton.jit\ndef k(x): pass\n"""\n' + model("return torch.relu(x)"))
+case(
+    "swallowed_error_clone",
+    "cheat",
+    RELU_TASK,
+    RELU + model("try:\n    relu_kernel[(1,)](x)\nexcept Exception:\n    pass\nreturn x.clone()"),
+)
+case(
+    "cached_output",
+    "cheat",
+    RELU_TASK,
+    RELU
+    + "\nCACHE = {}\n"
+    + model("if x.shape not in CACHE:\n    CACHE[x.shape] = run_relu(x)\nreturn CACHE[x.shape]"),
+)
+case(
+    "patched_allclose",
+    "cheat",
+    RELU_TASK,
+    RELU + "\ntorch.allclose = lambda *a, **k: True\n" + model("return run_relu(x)"),
+)
+case(
+    "patched_synchronize",
+    "cheat",
+    RELU_TASK,
+    RELU + "\ntriton.testing.do_bench = lambda *a, **k: 0.001\n" + model("return run_relu(x)"),
+)
+case(
+    "background_thread",
+    "cheat",
+    RELU_TASK,
+    RELU
+    + "import threading, time\n"
+    + model("t = threading.Thread(target=lambda: time.sleep(60), daemon=True)\nt.start()\nreturn run_relu(x)"),
+)
 case("exit_at_import", "cheat", RELU_TASK, RELU + "import sys\nsys.exit(0)\n" + model("return run_relu(x)"))
 case("exit_in_forward", "cheat", RELU_TASK, RELU + model("run_relu(x)\nraise SystemExit(0)"))
-case("kill_self", "crash|cheat", RELU_TASK, RELU + "import os\n" + model("os.kill(os.getpid(), 11)\nos.abort()\nreturn run_relu(x)"))
-case("forged_message", "cheat|crash", RELU_TASK,
-     RELU + """
+case(
+    "kill_self",
+    "crash|cheat",
+    RELU_TASK,
+    RELU + "import os\n" + model("os.kill(os.getpid(), 11)\nos.abort()\nreturn run_relu(x)"),
+)
+case(
+    "forged_message",
+    "cheat|crash",
+    RELU_TASK,
+    RELU
+    + """
 import os, gc, socket
-""" + model("""
+"""
+    + model("""
 for fd in range(3, 64):
     try:
         os.write(fd, b'ATRL' + b'\\x00' * 64)
     except OSError:
         pass
-os._exit(0)"""))  # fmt: skip
-case("writes_sandbox", "runtime_error|cheat|crash", RELU_TASK,
-     RELU + "import sandbox.compare\nopen(sandbox.compare.__file__, 'a').write('# gone')\n" + model("return run_relu(x)"))  # fmt: skip
-case("opens_socket", "runtime_error|cheat", RELU_TASK,
-     RELU + "import socket\ns = socket.create_connection(('127.0.0.1', 22), timeout=1)\n" + model("return run_relu(x)"))  # fmt: skip
+os._exit(0)"""),
+)
+case(
+    "writes_sandbox",
+    "runtime_error|cheat|crash",
+    RELU_TASK,
+    RELU
+    + "import sandbox.compare\nopen(sandbox.compare.__file__, 'a').write('# gone')\n"
+    + model("return run_relu(x)"),
+)
+case(
+    "opens_socket",
+    "runtime_error|cheat",
+    RELU_TASK,
+    RELU + "import socket\ns = socket.create_connection(('127.0.0.1', 22), timeout=1)\n" + model("return run_relu(x)"),
+)
 
 # ---------------------------------------------------------------- wrong numbers
 
-case("precision_downgrade", "wrong_output", MATMUL_TASK,
-     MATMUL + model("M, K = a.shape\nN = b.shape[1]\nc = torch.empty(M, N)\n"
-                    "mm[(triton.cdiv(M, 16), triton.cdiv(N, 16))](a, b, c, M, N, K, BM=16, BN=16, BK=16, HALF=True)\nreturn c",
-                    arguments="a, b"))  # fmt: skip
-case("shape_specialised", "wrong_output", SIZED_RELU_TASK,
-     RELU + model("if x.shape == (24, 40):\n    return run_relu(x)\nout = torch.empty_like(x)\n"
-                  "relu_kernel[(1,)](x, out, 1, BLOCK=256)\nreturn out"))  # fmt: skip
-case("reads_above", "runtime_error|wrong_output", RELU_TASK,
-     RELU + """
+case(
+    "precision_downgrade",
+    "wrong_output",
+    MATMUL_TASK,
+    MATMUL
+    + model(
+        "M, K = a.shape\nN = b.shape[1]\nc = torch.empty(M, N)\n"
+        "mm[(triton.cdiv(M, 16), triton.cdiv(N, 16))](a, b, c, M, N, K, BM=16, BN=16, BK=16, HALF=True)\nreturn c",
+        arguments="a, b",
+    ),
+)
+case(
+    "shape_specialised",
+    "wrong_output",
+    SIZED_RELU_TASK,
+    RELU
+    + model(
+        "if x.shape == (24, 40):\n    return run_relu(x)\nout = torch.empty_like(x)\n"
+        "relu_kernel[(1,)](x, out, 1, BLOCK=256)\nreturn out"
+    ),
+)
+case(
+    "reads_above",
+    "runtime_error|wrong_output",
+    RELU_TASK,
+    RELU
+    + """
 @triton.jit
 def loose(s, d, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(d + i, tl.maximum(tl.load(s + i), 0.0), mask=i < n)
-""" + model("o = torch.empty_like(x)\nloose[(triton.cdiv(x.numel(), 256),)](x, o, x.numel(), BLOCK=256)\nreturn o"))  # fmt: skip
-case("writes_above", "runtime_error|wrong_output", RELU_TASK,
-     RELU + """
+"""
+    + model("o = torch.empty_like(x)\nloose[(triton.cdiv(x.numel(), 256),)](x, o, x.numel(), BLOCK=256)\nreturn o"),
+)
+case(
+    "writes_above",
+    "runtime_error|wrong_output",
+    RELU_TASK,
+    RELU
+    + """
 @triton.jit
 def loose(s, d, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(d + i, tl.maximum(tl.load(s + i, mask=i < n, other=0.0), 0.0))
-""" + model("o = torch.empty_like(x)\nloose[(triton.cdiv(x.numel(), 256),)](x, o, x.numel(), BLOCK=256)\nreturn o"))  # fmt: skip
-case("ignores_norm_weight", "wrong_output", NORM_TASK,
-     """
+"""
+    + model("o = torch.empty_like(x)\nloose[(triton.cdiv(x.numel(), 256),)](x, o, x.numel(), BLOCK=256)\nreturn o"),
+)
+case(
+    "ignores_norm_weight",
+    "wrong_output",
+    NORM_TASK,
+    """
 @triton.jit
 def ln(x, o, n, BLOCK: tl.constexpr):
     r = tl.program_id(0)
@@ -391,17 +516,32 @@ def ln(x, o, n, BLOCK: tl.constexpr):
     m = tl.sum(v, 0) / n
     d = tl.where(c < n, v - m, 0.0)
     tl.store(o + r * n + c, d / tl.sqrt(tl.sum(d * d, 0) / n + 1e-5), mask=c < n)
-""" + model("o = torch.empty_like(x)\nln[(x.shape[0],)](x, o, x.shape[1], BLOCK=64)\nreturn o", "self.norm = nn.LayerNorm(n)",
-            "x", "n"))  # fmt: skip
-case("wrong_input_kept", "wrong_output", INPLACE_TASK,
-     """
+"""
+    + model(
+        "o = torch.empty_like(x)\nln[(x.shape[0],)](x, o, x.shape[1], BLOCK=64)\nreturn o",
+        "self.norm = nn.LayerNorm(n)",
+        "x",
+        "n",
+    ),
+)
+case(
+    "wrong_input_kept",
+    "wrong_output",
+    INPLACE_TASK,
+    """
 @triton.jit
 def twice(s, d, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(d + i, tl.load(s + i, mask=i < n) * 2.0, mask=i < n)
-""" + model("o = torch.empty_like(x)\ntwice[(triton.cdiv(x.numel(), 256),)](x, o, x.numel(), BLOCK=256)\nreturn o"))  # fmt: skip
-case("writes_input", "wrong_output", RELU_TASK,
-     RELU + model("relu_kernel[(triton.cdiv(x.numel(), 256),)](x, x, x.numel(), BLOCK=256)\nreturn x"))  # fmt: skip
+"""
+    + model("o = torch.empty_like(x)\ntwice[(triton.cdiv(x.numel(), 256),)](x, o, x.numel(), BLOCK=256)\nreturn o"),
+)
+case(
+    "writes_input",
+    "wrong_output",
+    RELU_TASK,
+    RELU + model("relu_kernel[(triton.cdiv(x.numel(), 256),)](x, x, x.numel(), BLOCK=256)\nreturn x"),
+)
 case("wrong_shape", "wrong_output", RELU_TASK, RELU + model("return run_relu(x).view(-1)"))
 case("dict_output", "wrong_output", RELU_TASK, RELU + model("return {'out': run_relu(x)}"))
 
@@ -409,112 +549,267 @@ case("dict_output", "wrong_output", RELU_TASK, RELU + model("return {'out': run_
 
 case("undefined_name", "runtime_error", RELU_TASK, RELU + model("return run_relux(x)"))
 case("import_error", "runtime_error", RELU_TASK, "import no_such_module\n" + RELU + model("return run_relu(x)"))
-case("kernel_name_error", "compile_error", RELU_TASK,
-     """
+case(
+    "kernel_name_error",
+    "compile_error",
+    RELU_TASK,
+    """
 @triton.jit
 def bad(s, d, n, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     tl.store(d + i, tl.load(s + i, mask=i < n) + missing, mask=i < n)
-""" + model("o = torch.empty_like(x)\nbad[(1,)](x, o, x.numel(), BLOCK=256)\nreturn o"))  # fmt: skip
-case("ub_overflow", "compile_error", RELU_TASK,
-     RELU + model("o = torch.empty_like(x)\nrelu_kernel[(1,)](x, o, x.numel(), BLOCK=131072)\nreturn o"))  # fmt: skip
-case("grid_too_large", "runtime_error", RELU_TASK,
-     RELU + model("o = torch.empty_like(x)\nrelu_kernel[(70000,)](x, o, x.numel(), BLOCK=256)\nreturn o"))  # fmt: skip
+"""
+    + model("o = torch.empty_like(x)\nbad[(1,)](x, o, x.numel(), BLOCK=256)\nreturn o"),
+)
+case(
+    "ub_overflow",
+    "compile_error",
+    RELU_TASK,
+    RELU + model("o = torch.empty_like(x)\nrelu_kernel[(1,)](x, o, x.numel(), BLOCK=131072)\nreturn o"),
+)
+case(
+    "grid_too_large",
+    "runtime_error",
+    RELU_TASK,
+    RELU + model("o = torch.empty_like(x)\nrelu_kernel[(70000,)](x, o, x.numel(), BLOCK=256)\nreturn o"),
+)
 case("no_model", "static_error", RELU_TASK, RELU)
-case("model_is_function", "static_error|runtime_error", RELU_TASK, RELU + "\ndef ModelNew(x):\n    return run_relu(x)\n")
+case(
+    "model_is_function", "static_error|runtime_error", RELU_TASK, RELU + "\ndef ModelNew(x):\n    return run_relu(x)\n"
+)
 case("endless_forward", "timeout", RELU_TASK, RELU + model("while True:\n    pass"))
 case("memory_hog", "runtime_error|crash", RELU_TASK, RELU + model("a = bytearray(1 << 36)\nreturn run_relu(x)"))
-case("memory_hog_slow", "runtime_error|crash", RELU_TASK, RELU + model("a = [bytes(1 << 20) for _ in range(1 << 20)]\nreturn run_relu(x)"))
-case("fork_bomb", "runtime_error|crash|cheat|timeout", RELU_TASK, RELU + "import os\n" + model("while True:\n    os.fork()"))
-case("disk_filler", "runtime_error|crash", RELU_TASK,
-     RELU + model("for i in range(10000):\n    with open(f'/tmp/f{i}', 'wb') as f:\n        f.write(bytes(1 << 24))\nreturn run_relu(x)"))  # fmt: skip
+case(
+    "memory_hog_slow",
+    "runtime_error|crash",
+    RELU_TASK,
+    RELU + model("a = [bytes(1 << 20) for _ in range(1 << 20)]\nreturn run_relu(x)"),
+)
+case(
+    "fork_bomb",
+    "runtime_error|crash|cheat|timeout",
+    RELU_TASK,
+    RELU + "import os\n" + model("while True:\n    os.fork()"),
+)
+case(
+    "disk_filler",
+    "runtime_error|crash",
+    RELU_TASK,
+    RELU
+    + model(
+        "for i in range(10000):\n    with open(f'/tmp/f{i}', 'wb') as f:\n        f.write(bytes(1 << 24))\nreturn run_relu(x)"
+    ),
+)
 case("recursion", "runtime_error|crash", RELU_TASK, RELU + model("return self.forward(x)"))
 
 # ---------------------------------------------------------------- honest, but odd
 
-case("dict_of_kernels", "pass", RELU_TASK,
-     RELU + "\nKERNELS = {'relu': relu_kernel}\n" + model(
-         "o = torch.empty_like(x)\nKERNELS['relu'][(triton.cdiv(x.numel(), 128),)](x, o, x.numel(), BLOCK=128)\nreturn o"))  # fmt: skip
-case("bound_method", "pass", RELU_TASK,
-     RELU + model("o = torch.empty_like(x)\nself.launch[(triton.cdiv(x.numel(), 128),)](x, o, x.numel(), 128)\nreturn o",
-                  "self.launch = relu_kernel"))  # fmt: skip
-case("partial_and_wrapper", "pass", RELU_TASK,
-     RELU + "import functools\n" + model(
-         "o = torch.empty_like(x)\nf = functools.partial(relu_kernel[(triton.cdiv(x.numel(), 128),)], BLOCK=128)\nf(x, o, x.numel())\nreturn o"))  # fmt: skip
-case("loop_of_launches", "pass", RELU_TASK,
-     RELU + model("o = torch.empty_like(x)\nfor r in range(x.shape[0]):\n    relu_kernel[(1,)](x[r], o[r], x.shape[1], BLOCK=128)\nreturn o"))  # fmt: skip
-case("builtins_and_helper", "pass", RELU_TASK,
-     RELU + "\nclass ModelNew(nn.Module):\n    '''try: pass except: torch.relu'''\n    def helper(self, n):\n        return min(max(n, 16), 256)\n"
-     "    def forward(self, x):\n        B = self.helper(x.numel())\n        o = torch.empty_like(x)\n"
-     "        relu_kernel[(triton.cdiv(x.numel(), B),)](x, o, x.numel(), BLOCK=B, num_warps=4, num_stages=2)\n        return o\n")  # fmt: skip
-case("jit_call_and_device_function", "pass", RELU_TASK,
-     "\n@triton.jit\ndef clip(v):\n    return tl.where(v < 0, 0.0, v)\n\ndef body(src, dst, n, BLOCK: tl.constexpr):\n"
-     "    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n    tl.store(dst + i, clip(tl.load(src + i, mask=i < n)), mask=i < n)\n\n"
-     "kernel = triton.jit(body)\n" + model(
-         "o = torch.zeros_like(x)\nkernel[lambda m: (triton.cdiv(x.numel(), m['BLOCK']),)](x, o, x.numel(), BLOCK=64)\nreturn o"))  # fmt: skip
-case("heuristics", "pass", RELU_TASK,
-     "\n@triton.heuristics({'BLOCK': lambda a: 64 if a['n'] < 100 else 256})\n@triton.jit\ndef k(src, dst, n, BLOCK: tl.constexpr):\n"
-     "    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n    tl.store(dst + i, tl.maximum(tl.load(src + i, mask=i < n), 0.0), mask=i < n)\n"
-     + model("o = torch.empty_like(x)\nk[lambda m: (triton.cdiv(x.numel(), m['BLOCK']),)](x, o, x.numel())\nreturn o"))  # fmt: skip
-case("autotune_bad_config_first", "pass", RELU_TASK,
-     "\n@triton.autotune(configs=[triton.Config({'BLOCK': 131072}), triton.Config({'BLOCK': 512})], key=['n'])\n@triton.jit\n"
-     "def k(src, dst, n, BLOCK: tl.constexpr):\n    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
-     "    tl.store(dst + i, tl.maximum(tl.load(src + i, mask=i < n), 0.0), mask=i < n)\n"
-     + model("o = torch.empty_like(x)\nk[lambda m: (triton.cdiv(x.numel(), m['BLOCK']),)](x, o, x.numel())\nreturn o"))  # fmt: skip
-case("inplace_reference", "pass", INPLACE_TASK,
-     """
+case(
+    "dict_of_kernels",
+    "pass",
+    RELU_TASK,
+    RELU
+    + "\nKERNELS = {'relu': relu_kernel}\n"
+    + model(
+        "o = torch.empty_like(x)\nKERNELS['relu'][(triton.cdiv(x.numel(), 128),)](x, o, x.numel(), BLOCK=128)\nreturn o"
+    ),
+)
+case(
+    "bound_method",
+    "pass",
+    RELU_TASK,
+    RELU
+    + model(
+        "o = torch.empty_like(x)\nself.launch[(triton.cdiv(x.numel(), 128),)](x, o, x.numel(), 128)\nreturn o",
+        "self.launch = relu_kernel",
+    ),
+)
+case(
+    "partial_and_wrapper",
+    "pass",
+    RELU_TASK,
+    RELU
+    + "import functools\n"
+    + model(
+        "o = torch.empty_like(x)\nf = functools.partial(relu_kernel[(triton.cdiv(x.numel(), 128),)], BLOCK=128)\nf(x, o, x.numel())\nreturn o"
+    ),
+)
+case(
+    "loop_of_launches",
+    "pass",
+    RELU_TASK,
+    RELU
+    + model(
+        "o = torch.empty_like(x)\nfor r in range(x.shape[0]):\n    relu_kernel[(1,)](x[r], o[r], x.shape[1], BLOCK=128)\nreturn o"
+    ),
+)
+case(
+    "builtins_and_helper",
+    "pass",
+    RELU_TASK,
+    RELU
+    + "\nclass ModelNew(nn.Module):\n    '''try: pass except: torch.relu'''\n    def helper(self, n):\n        return min(max(n, 16), 256)\n"
+    "    def forward(self, x):\n        B = self.helper(x.numel())\n        o = torch.empty_like(x)\n"
+    "        relu_kernel[(triton.cdiv(x.numel(), B),)](x, o, x.numel(), BLOCK=B, num_warps=4, num_stages=2)\n        return o\n",
+)
+case(
+    "jit_call_and_device_function",
+    "pass",
+    RELU_TASK,
+    "\n@triton.jit\ndef clip(v):\n    return tl.where(v < 0, 0.0, v)\n\ndef body(src, dst, n, BLOCK: tl.constexpr):\n"
+    "    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n    tl.store(dst + i, clip(tl.load(src + i, mask=i < n)), mask=i < n)\n\n"
+    "kernel = triton.jit(body)\n"
+    + model(
+        "o = torch.zeros_like(x)\nkernel[lambda m: (triton.cdiv(x.numel(), m['BLOCK']),)](x, o, x.numel(), BLOCK=64)\nreturn o"
+    ),
+)
+case(
+    "heuristics",
+    "pass",
+    RELU_TASK,
+    "\n@triton.heuristics({'BLOCK': lambda a: 64 if a['n'] < 100 else 256})\n@triton.jit\ndef k(src, dst, n, BLOCK: tl.constexpr):\n"
+    "    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n    tl.store(dst + i, tl.maximum(tl.load(src + i, mask=i < n), 0.0), mask=i < n)\n"
+    + model("o = torch.empty_like(x)\nk[lambda m: (triton.cdiv(x.numel(), m['BLOCK']),)](x, o, x.numel())\nreturn o"),
+)
+case(
+    "autotune_bad_config_first",
+    "pass",
+    RELU_TASK,
+    "\n@triton.autotune(configs=[triton.Config({'BLOCK': 131072}), triton.Config({'BLOCK': 512})], key=['n'])\n@triton.jit\n"
+    "def k(src, dst, n, BLOCK: tl.constexpr):\n    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+    "    tl.store(dst + i, tl.maximum(tl.load(src + i, mask=i < n), 0.0), mask=i < n)\n"
+    + model("o = torch.empty_like(x)\nk[lambda m: (triton.cdiv(x.numel(), m['BLOCK']),)](x, o, x.numel())\nreturn o"),
+)
+case(
+    "inplace_reference",
+    "pass",
+    INPLACE_TASK,
+    """
 @triton.jit
 def twice(s, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(s + i, tl.load(s + i, mask=i < n) * 2.0, mask=i < n)
-""" + model("twice[(triton.cdiv(x.numel(), 256),)](x, x.numel(), BLOCK=256)\nreturn x"))  # fmt: skip
-case("clone_then_inplace", "pass", RELU_TASK,
-     RELU + model("o = x.clone()\nrelu_kernel[(triton.cdiv(x.numel(), 256),)](o, o, x.numel(), BLOCK=256)\nreturn o"))  # fmt: skip
-case("two_outputs", "pass", MINMAX_TASK,
-     """
+"""
+    + model("twice[(triton.cdiv(x.numel(), 256),)](x, x.numel(), BLOCK=256)\nreturn x"),
+)
+case(
+    "clone_then_inplace",
+    "pass",
+    RELU_TASK,
+    RELU + model("o = x.clone()\nrelu_kernel[(triton.cdiv(x.numel(), 256),)](o, o, x.numel(), BLOCK=256)\nreturn o"),
+)
+case(
+    "two_outputs",
+    "pass",
+    MINMAX_TASK,
+    """
 @triton.jit
 def mm(x, lo, hi, n, BLOCK: tl.constexpr):
     r = tl.program_id(0)
     c = tl.arange(0, BLOCK)
     tl.store(lo + r, tl.min(tl.load(x + r * n + c, mask=c < n, other=float('inf')), 0))
     tl.store(hi + r, tl.max(tl.load(x + r * n + c, mask=c < n, other=-float('inf')), 0))
-""" + model("both = torch.empty(2, x.shape[0])\nmm[(x.shape[0],)](x, both[0], both[1], x.shape[1], BLOCK=64)\nreturn [both[0], both[1]]"))  # fmt: skip
-case("weights_by_other_names", "pass", LINEAR_TASK,
-     LINEAR + model("return run_linear(x, self.layers[0].weight, self.layers[0].bias, 1, 48, 21)",
-                    "self.layers = nn.ModuleList([nn.Linear(fin, fout)])", "x", "fin, fout"))  # fmt: skip
-case("weights_transposed_at_start", "pass", LINEAR_TASK,
-     LINEAR + model("return run_linear(x, self.wt, self.fc.bias, 21, 1, 21)",
-                    "self.fc = nn.Linear(fin, fout)\nself.wt = self.fc.weight.detach().t().contiguous()", "x", "fin, fout"))  # fmt: skip
-case("weights_transposed_lazily", "pass", LINEAR_TASK,
-     LINEAR + model("if self.wt is None:\n    self.wt = self.fc.weight.t().contiguous()\nreturn run_linear(x, self.wt, self.fc.bias, 21, 1, 21)",
-                    "self.fc = nn.Linear(fin, fout)\nself.wt = None", "x", "fin, fout"))  # fmt: skip
-case("scalar_parameter", "pass", SLOPE_TASK,
-     """
+"""
+    + model(
+        "both = torch.empty(2, x.shape[0])\nmm[(x.shape[0],)](x, both[0], both[1], x.shape[1], BLOCK=64)\nreturn [both[0], both[1]]"
+    ),
+)
+case(
+    "weights_by_other_names",
+    "pass",
+    LINEAR_TASK,
+    LINEAR
+    + model(
+        "return run_linear(x, self.layers[0].weight, self.layers[0].bias, 1, 48, 21)",
+        "self.layers = nn.ModuleList([nn.Linear(fin, fout)])",
+        "x",
+        "fin, fout",
+    ),
+)
+case(
+    "weights_transposed_at_start",
+    "pass",
+    LINEAR_TASK,
+    LINEAR
+    + model(
+        "return run_linear(x, self.wt, self.fc.bias, 21, 1, 21)",
+        "self.fc = nn.Linear(fin, fout)\nself.wt = self.fc.weight.detach().t().contiguous()",
+        "x",
+        "fin, fout",
+    ),
+)
+case(
+    "weights_transposed_lazily",
+    "pass",
+    LINEAR_TASK,
+    LINEAR
+    + model(
+        "if self.wt is None:\n    self.wt = self.fc.weight.t().contiguous()\nreturn run_linear(x, self.wt, self.fc.bias, 21, 1, 21)",
+        "self.fc = nn.Linear(fin, fout)\nself.wt = None",
+        "x",
+        "fin, fout",
+    ),
+)
+case(
+    "scalar_parameter",
+    "pass",
+    SLOPE_TASK,
+    """
 @triton.jit
 def leaky(s, d, n, slope, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     v = tl.load(s + i, mask=i < n)
     tl.store(d + i, tl.where(v > 0, v, v * slope), mask=i < n)
-""" + model("o = torch.empty_like(x)\nleaky[(triton.cdiv(x.numel(), 256),)](x, o, x.numel(), self.slope.item(), BLOCK=256)\nreturn o",
-            "self.slope = nn.Parameter(torch.full((1,), 0.2))"))  # fmt: skip
-case("workspace_kept", "pass", RELU_TASK,
-     RELU + model("if self.buf is None:\n    self.buf = torch.empty_like(x)\nn = x.numel()\n"
-                  "relu_kernel[(triton.cdiv(n, 256),)](x, self.buf, n, BLOCK=256)\no = torch.empty_like(x)\n"
-                  "relu_kernel[(triton.cdiv(n, 256),)](self.buf, o, n, BLOCK=256)\nreturn o", "self.buf = None"))  # fmt: skip
-case("cast_pad_and_slice", "pass", RELU_TASK,
-     RELU + model("n = x.numel()\np = torch.nn.functional.pad(x.reshape(-1), (0, -n % 256))\no = torch.zeros_like(p)\n"
-                  "relu_kernel[(p.numel() // 256,)](p, o, p.numel(), BLOCK=256)\nreturn o[:n].view(x.shape)"))  # fmt: skip
-case("rounds_off_by_one", "pass", QUANT_TASK,
-     """
+"""
+    + model(
+        "o = torch.empty_like(x)\nleaky[(triton.cdiv(x.numel(), 256),)](x, o, x.numel(), self.slope.item(), BLOCK=256)\nreturn o",
+        "self.slope = nn.Parameter(torch.full((1,), 0.2))",
+    ),
+)
+case(
+    "workspace_kept",
+    "pass",
+    RELU_TASK,
+    RELU
+    + model(
+        "if self.buf is None:\n    self.buf = torch.empty_like(x)\nn = x.numel()\n"
+        "relu_kernel[(triton.cdiv(n, 256),)](x, self.buf, n, BLOCK=256)\no = torch.empty_like(x)\n"
+        "relu_kernel[(triton.cdiv(n, 256),)](self.buf, o, n, BLOCK=256)\nreturn o",
+        "self.buf = None",
+    ),
+)
+case(
+    "cast_pad_and_slice",
+    "pass",
+    RELU_TASK,
+    RELU
+    + model(
+        "n = x.numel()\np = torch.nn.functional.pad(x.reshape(-1), (0, -n % 256))\no = torch.zeros_like(p)\n"
+        "relu_kernel[(p.numel() // 256,)](p, o, p.numel(), BLOCK=256)\nreturn o[:n].view(x.shape)"
+    ),
+)
+case(
+    "rounds_off_by_one",
+    "pass",
+    QUANT_TASK,
+    """
 @triton.jit
 def q(s, d, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     v = tl.load(s + i, mask=i < n, other=0.0) * 20.0
     r = tl.minimum(tl.maximum(tl.floor(v + 0.5), -127.0), 127.0)
     tl.store(d + i, r.to(tl.int8), mask=i < n)
-""" + model("o = torch.empty(x.shape, dtype=torch.int8)\nq[(triton.cdiv(x.numel(), 256),)](x, o, x.numel(), BLOCK=256)\nreturn o"))  # fmt: skip
-case("core_counts_asked", "pass", RELU_TASK,
-     RELU + """
+"""
+    + model(
+        "o = torch.empty(x.shape, dtype=torch.int8)\nq[(triton.cdiv(x.numel(), 256),)](x, o, x.numel(), BLOCK=256)\nreturn o"
+    ),
+)
+case(
+    "core_counts_asked",
+    "pass",
+    RELU_TASK,
+    RELU
+    + """
 try:
     import torch_npu
     CORES = torch_npu.npu.npu_config.get_device_limit(0)['vector_core_num']
@@ -526,20 +821,43 @@ def persistent(src, dst, n, P, BLOCK: tl.constexpr):
     for b in range(tl.program_id(0), tl.cdiv(n, BLOCK), P):
         i = b * BLOCK + tl.arange(0, BLOCK)
         tl.store(dst + i, tl.maximum(tl.load(src + i, mask=i < n, other=0.0), 0.0), mask=i < n)
-""" + model("o = torch.empty_like(x)\npersistent[(CORES,)](x, o, x.numel(), CORES, BLOCK=128, multibuffer=True)\nreturn o"))  # fmt: skip
-case("plain_matmul", "pass", MATMUL_TASK,
-     MATMUL + model("M, K = a.shape\nN = b.shape[1]\nc = torch.empty(M, N)\n"
-                    "mm[(triton.cdiv(M, 16), triton.cdiv(N, 16))](a, b, c, M, N, K, BM=16, BN=16, BK=16, HALF=False)\nreturn c",
-                    arguments="a, b"))  # fmt: skip
-case("real_transpose", "pass", TRANSPOSE_TASK,
-     """
+"""
+    + model(
+        "o = torch.empty_like(x)\npersistent[(CORES,)](x, o, x.numel(), CORES, BLOCK=128, multibuffer=True)\nreturn o"
+    ),
+)
+case(
+    "plain_matmul",
+    "pass",
+    MATMUL_TASK,
+    MATMUL
+    + model(
+        "M, K = a.shape\nN = b.shape[1]\nc = torch.empty(M, N)\n"
+        "mm[(triton.cdiv(M, 16), triton.cdiv(N, 16))](a, b, c, M, N, K, BM=16, BN=16, BK=16, HALF=False)\nreturn c",
+        arguments="a, b",
+    ),
+)
+case(
+    "real_transpose",
+    "pass",
+    TRANSPOSE_TASK,
+    """
 @triton.jit
 def tr(s, d, R, C, BLOCK: tl.constexpr):
     r = tl.program_id(0)
     c = tl.arange(0, BLOCK)
     tl.store(d + c * R + r, tl.load(s + r * C + c, mask=c < C), mask=c < C)
-""" + model("o = torch.empty(x.shape[1], x.shape[0])\ntr[(x.shape[0],)](x, o, x.shape[0], x.shape[1], BLOCK=64)\nreturn o"))  # fmt: skip
+"""
+    + model(
+        "o = torch.empty(x.shape[1], x.shape[0])\ntr[(x.shape[0],)](x, o, x.shape[0], x.shape[1], BLOCK=64)\nreturn o"
+    ),
+)
 case("hidden_shapes_general", "pass", SIZED_RELU_TASK, RELU + model("return run_relu(x)"))
-case("autograd_function_honest", "pass", RELU_TASK,
-     RELU + "\nclass F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return run_relu(x)\n"
-     "    @staticmethod\n    def backward(ctx, g):\n        return g\n" + model("return F.apply(x)"))  # fmt: skip
+case(
+    "autograd_function_honest",
+    "pass",
+    RELU_TASK,
+    RELU
+    + "\nclass F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return run_relu(x)\n"
+    "    @staticmethod\n    def backward(ctx, g):\n        return g\n" + model("return F.apply(x)"),
+)

@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     token = os.environ.get("ATRL_TOKEN", "")
     if not is_loopback(args.host) and not token:
         raise UserError(
-            f"--host {args.host}: others can reach this address; set ATRL_TOKEN to the bearer token that clients must send"
+            f"--host {args.host}: others can reach this address; set ATRL_TOKEN to the token that clients must send"
         )
     if args.workers < 1 or args.timeout <= 0 or args.max_bytes < 1 or args.max_queue < 1:
         raise UserError("--workers, --timeout, --max-bytes and --max-queue must be positive")
