@@ -72,10 +72,21 @@ class SandboxConfig(Section):
 
 
 class TasksConfig(Section):
-    """Which tasks a run uses (sandbox/tasks)."""
+    """Which tasks a run uses: the built-in suite or a benchmark on disk (sandbox/suite.py, sandbox/benchmarks)."""
 
-    suite: str = Field("builtin", description="'builtin' or a directory of KernelBench-style files")
-    families: list[str] = Field(default_factory=list, description="operators to use; empty for all")
+    suite: str = Field(
+        "builtin",
+        description="'builtin', 'kernelbench', 'npukernelbench', 'multikernelbench', 'akg_lite', "
+        "or a directory of KernelBench-style files; training uses 'builtin'",
+    )
+    root: str = Field("", description="directory of a named benchmark on this machine")
+    families: list[str] = Field(default_factory=list, description="operators of the built-in suite; empty for all")
+    split: Literal["held_out", "train", "all"] = Field("held_out", description="part of the built-in suite to evaluate")
+    levels: list[str] = Field(default_factory=list, description="levels of a benchmark to evaluate; empty for all")
+    select: list[str] = Field(default_factory=list, description="shell patterns of task names to evaluate")
+    limit: int = Field(0, ge=0, description="evaluate at most so many tasks, spread over the set; 0 for all")
+    max_elements: int = Field(300_000, ge=1, description="inputs and parameters of a benchmark's case at most")
+    max_cases: int = Field(4, ge=1, description="cases used at most, smallest first, of a task that ships many")
 
 
 class AlgoConfig(Section):
@@ -132,6 +143,21 @@ class EvalConfig(Section):
 
     sessions: int = Field(64, ge=0, description="sessions on held-out tasks for each evaluation; 0 evaluates nothing")
     temperature: float = Field(0.6, ge=0)
+    policy: Literal["checkpoint", "endpoint", "kernels", "identity"] = Field(
+        "checkpoint",
+        description="who writes the kernels: policy.checkpoint, the model at eval.url, the files of eval.kernels, "
+        "or the reference wrapped (a test of the judge: its verdict must be cheat)",
+    )
+    url: str = Field("", description="OpenAI-compatible address for 'endpoint'; the key is read from ATRL_API_KEY")
+    model: str = Field("", description="which of the server's models; empty for the first")
+    kernels: str = Field("", description="directory of ready kernels, one file per task and sample")
+    missing: Literal["skip", "fail"] = Field("skip", description="tasks without a ready kernel: leave out, or failed")
+    samples: int = Field(1, ge=1, description="samples per task")
+    k: list[int] = Field(default_factory=lambda: [1, 5, 10], description="k of pass@k; those above samples are dropped")
+    concurrent: int = Field(0, ge=0, description="samples in flight; 0 takes twice the sandbox workers or max_batch")
+    tolerance: Literal["npu", "kernelbench"] = Field(
+        "npu", description="rule of comparison: the NPU suites', or KernelBench's own (1e-4 fp32, 1e-2 half)"
+    )
 
 
 class WarmStartConfig(Section):

@@ -1,0 +1,1 @@
+"""Loaders of public benchmarks from a directory that the user has."""
