@@ -68,6 +68,8 @@ def with_bodies(text: str) -> str:
         NoBody: a function or a shape that is not known here.
     """
     text, extra = _histograms(text)
+    text, casts = _rounding_casts(text)
+    extra += casts
     text = re.sub(
         r"^\s*func\.func private @([\w.$]+)\(([^)]*)\)(?: -> ([^\s{]+))?(?: attributes \{[^}]*\})?\s*$",
         lambda match: _body(Declaration(match[1], _split(match[2]), match[3] or "")),
@@ -506,6 +508,62 @@ def _histogram(name: str, source: Tensor, target: Tensor, bins: int, masked: boo
         %new = arith.addi %old, %one : {target.element}
         memref.store %new, %out[%at] : {target.buffer}
       }}
+    }}
+{_result(target)}
+  }}
+"""
+
+
+def _rounding_casts(text: str) -> tuple[str, str]:
+    """Replace `hfusion.cast` operations, whose rounding mode the upstream passes would drop, by calls.
+
+    Raises:
+        NoBody: a mode or types other than float32 to a half type, rounding toward zero.
+    """
+    functions: dict[str, str] = {}
+
+    def replace(match: re.Match[str]) -> str:
+        result, attributes, value, source_type, target_type = match.groups()
+        source, target = Tensor.parse(source_type), Tensor.parse(target_type)
+        mode = re.search(r"round_mode<(\w+)>", attributes)
+        if mode is None or mode[1] != "trunc" or source.element != "f32" or target.element not in ("f16", "bf16"):
+            raise NoBody(f"no native version of hfusion.cast {attributes} from {source.element} to {target.element}")
+        name = f"atrl_cast_{len(functions)}"
+        functions[name] = _cast_toward_zero(name, source, target)
+        return f"{result} = func.call @{name}({value}) : ({source.type}) -> {target.type}"
+
+    text = re.sub(
+        r"(%\w+) = hfusion\.cast (\{[^}]*\}) ins\((%\w+) : (tensor<[^>]*>)\) outs\([^)]*\) -> (tensor<[^>]*>)",
+        replace,
+        text,
+    )
+    if "hfusion.cast" in text:
+        raise NoBody("no native version of this form of hfusion.cast")
+    return text, "".join(functions.values())
+
+
+def _cast_toward_zero(name: str, source: Tensor, target: Tensor) -> str:
+    """Round to nearest, then step back where that went away from zero (infinity becomes the largest finite value)."""
+    half = target.element
+    return f"""  func.func private @{name}(%p0: {source.type}) -> {target.type} {{
+{_flatten("%p0", "%x", source)}
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %total = arith.constant {source.size} : index
+    %step = arith.constant 1 : i16
+    %out = memref.alloc() : {target.buffer}
+    scf.for %e = %c0 to %total step %c1 {{
+      %v = tensor.extract %x[%e] : {source.flat}
+      %near = arith.truncf %v : f32 to {half}
+      %back = arith.extf %near : {half} to f32
+      %size = math.absf %back : f32
+      %limit = math.absf %v : f32
+      %beyond = arith.cmpf ogt, %size, %limit : f32
+      %bits = arith.bitcast %near : {half} to i16
+      %less = arith.subi %bits, %step : i16
+      %chosen = arith.select %beyond, %less, %bits : i16
+      %w = arith.bitcast %chosen : i16 to {half}
+      memref.store %w, %out[%e] : {target.buffer}
     }}
 {_result(target)}
   }}

@@ -19,6 +19,7 @@ from sandbox.execute.library import NoBody, with_bodies
 PASSES = (
     "--allow-unregistered-dialect",
     "--inline",
+    "--convert-elementwise-to-linalg",
     "--one-shot-bufferize=allow-return-allocs-from-loops=true",
     "--buffer-loop-hoisting",
     "--convert-linalg-to-affine-loops",
@@ -98,15 +99,38 @@ def _ordered_matmul(match: re.Match[str]) -> str:
     }}"""
 
 
+_HALF_SUM = re.compile(
+    r"(%\w+) = linalg\.reduce ins\((%\w+) : tensor<([\dx]*)f16>\) outs\((%\w+) : tensor<([\dx]*)f16>\)"
+    r" dimensions = (\[[^\]]*\])\s*\(%\w+: f16, %\w+: f16\) \{\s*"
+    r"(%\w+) = arith\.addf %\w+, %\w+ : f16\s*linalg\.yield \7 : f16\s*\}"
+)
+
+
+def _wide_sum(match: re.Match[str]) -> str:
+    """Sum float16 in float32 and round once, as the Ascend compiler does (its `reduce_sum` works on casts)."""
+    result, source, shape, start, left, axes, _ = match.groups()
+    wide, sums = f"{result}_wide", f"{result}_sum"
+    return f"""{wide} = arith.extf {start} : tensor<{left}f16> to tensor<{left}f32>
+    {sums} = linalg.reduce ins({source} : tensor<{shape}f16>) outs({wide} : tensor<{left}f32>) dimensions = {axes}
+      (%in: f16, %init: f32) {{
+        %term = arith.extf %in : f16 to f32
+        %total = arith.addf %term, %init : f32
+        linalg.yield %total : f32
+      }}
+    {result} = arith.truncf {sums} : tensor<{left}f32> to tensor<{left}f16>"""
+
+
 def _to_llvm_dialect(linalg: LinalgModule) -> str:
     if not linalg.native_text:
         raise NativeUnsupported("triton-adapter-opt gave no generic linalg")
     text = re.sub(rf"@{re.escape(linalg.kernel_name)}\b", f"@{KERNEL}", linalg.native_text)
+    # The lowering reads buffers again after it wrapped them as tensors: they must not be written in place.
+    text = text.replace(" restrict writable : ", " restrict : ")
     # Hints for the Ascend compiler, and barriers between the lanes of one program: nothing to do here.
     text = re.sub(
         r"^\s*(?:annotation\.mark|gpu\.barrier|hivm\.hir\.(?:sync|pipe|debug)\S*)\b.*\n", "", text, flags=re.MULTILINE
     )
-    text = _MATMUL.sub(_ordered_matmul, text)
+    text = _HALF_SUM.sub(_wide_sum, _MATMUL.sub(_ordered_matmul, text))
     try:
         text = with_bodies(text)
     except NoBody as error:
@@ -197,10 +221,13 @@ def _helper(operation: str, kind: str) -> str:
         short = source in ("half", "bfloat")
         wide, widen = ("float", f"  %w = fpext {source} %x to float\n") if short else (source, "")
         value = "%w" if short else "%x"
-        intrinsic = f"@llvm.{operation}.sat.{target}.{llvm_name[wide]}"
+        # A cast to a narrow integer keeps the low bits of the wide result: Ascend's overflow mode "trunc".
+        middle = "i32" if target in ("i8", "i16") else target
+        narrow = f"  %r = trunc i32 %m to {target}\n" if middle != target else ""
         return (
             f"\ndefine internal {target} @atrl_{operation}_{target}_{source}({source} %x) alwaysinline nounwind {{\n"
-            f"{widen}  %r = call {target} {intrinsic}({wide} {value})\n  ret {target} %r\n}}\n"
+            f"{widen}  %m = call {middle} @llvm.{operation}.sat.{middle}.{llvm_name[wide]}({wide} {value})\n{narrow}"
+            f"  ret {target} {'%r' if narrow else '%m'}\n}}\n"
         )
     signed = operation[0] == "s"
     remainder = operation.endswith("rem")
