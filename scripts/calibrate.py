@@ -36,7 +36,7 @@ from sandbox.profile.machine import Machine  # noqa: E402
 CALIBRATION = ROOT / "scripts" / "calibration"
 RATIO_WEIGHT = 0.25  # weight of a pipe's busy time against a latency in the fit
 FIT_LINES = 10
-PRIOR_WEIGHT = 0.15  # pull of a constant towards its starting value, per factor of e
+PRIOR_WEIGHT = 0.15  # pull of a constant towards its nominal value, per factor of e
 DECISIVE = (1.10, 0.3)  # two versions differ when by more than 10 % and 0.3 us
 
 
@@ -90,10 +90,14 @@ def load_kernels(directory: Path, arch: str) -> list[Line]:
     rows = read_lines(path)
     for number, row in enumerate(rows, 1):
         progress(f"kernels {number}/{len(rows)}")
-        key = json.dumps([row["candidate"], row["inputs"], row.get("init")])
+        for name in ("candidate", "inputs", "latency_us"):
+            if name not in row:
+                raise UserError(f"{path}: entry {number} has no '{name}'")
+        init = row.get("init", row.get("init_inputs"))
+        key = json.dumps([row["candidate"], row["inputs"], init])
         if key not in captured:
             try:
-                captured[key] = capturer.capture(directory / row["candidate"], row["inputs"], row.get("init"))
+                captured[key] = capturer.capture(directory / row["candidate"], row["inputs"], init)
             except Exception as error:
                 if os.environ.get("ATRL_TRACEBACK"):
                     traceback.print_exc()
@@ -162,14 +166,15 @@ def spread(lines: list[Line]) -> list[Line]:
 
 
 def fit_kernels(
-    lines: list[Line], means: list[Mean], start: Machine, names: list[str], model: eager.EagerModel
+    lines: list[Line], means: list[Mean], start: Machine, prior: dict[str, float], model: eager.EagerModel
 ) -> Machine:
-    """Least squares on log2 of latencies (and, lightly, of pipe busy times), pulled towards the starting values."""
+    """Least squares on log2 of latencies (and, lightly, of pipe busy times), pulled towards `prior`."""
+    names = list(prior)
     chosen = spread(lines)
     groups: dict[tuple[str, str], int] = {}
     for line in chosen:
         groups[line.group, line.candidate] = groups.get((line.group, line.candidate), 0) + 1
-    origin = np.log([getattr(start, n) for n in names])
+    origin = np.log([prior[n] for n in names])
 
     def residuals(x: np.ndarray) -> np.ndarray:
         constants = start.with_values(dict(zip(names, np.exp(x).tolist(), strict=True)))
@@ -194,7 +199,7 @@ def fit_kernels(
         return np.array(found)
 
     result = optimize.least_squares(
-        residuals, origin, loss="soft_l1", f_scale=0.5, diff_step=0.05, max_nfev=12, xtol=1e-3, ftol=1e-3
+        residuals, np.log([getattr(start, n) for n in names]), loss="soft_l1", f_scale=0.5, diff_step=0.05, max_nfev=12, xtol=1e-3, ftol=1e-3
     )
     progress("")
     return start.with_values({n: float(f"{v:.4g}") for n, v in zip(names, np.exp(result.x), strict=True)})
@@ -243,6 +248,9 @@ def check(directory: Path, arch: str, lines: list[Line] | None = None) -> None:
     ops_file = directory / "eager_ops.jsonl"
     if ops_file.is_file():
         rows = read_lines(ops_file)
+        for number, row in enumerate(rows, 1):
+            if missing := [n for n in ("op", "shapes", "latency_us") if n not in row]:
+                raise UserError(f"{ops_file}: entry {number} has no '{missing[0]}'")
         modelled = [model.described(row) for row in rows]
         names = [row.get("group", row.get("op_group", row["op"].split(" ")[0])) for row in rows]
         report("eager ops", names, [float(r["latency_us"]) for r in rows], modelled)
@@ -286,7 +294,7 @@ def fit(directory: Path, arch: str, leave_out: bool) -> int:
     """Fit eager and kernel constants on a directory, or report every group from a fit without it."""
     start = machine.load(arch)
     data = json.loads(machine.table_path(arch).read_text())
-    names = list(data["fitted"]["values"])
+    prior = data["prior"]["values"]
     rows = read_lines(directory / "eager_ops.jsonl")
     lines = load_kernels(directory, arch)
     means = load_means(directory, arch)
@@ -300,15 +308,15 @@ def fit(directory: Path, arch: str, leave_out: bool) -> int:
         model = eager.load(arch)
         for group in sorted({line.group for line in lines}):
             without = [x for x in lines if x.group != group]
-            constants = fit_kernels(without, [m for m in means if m.lines[0].group != group], start, names, model)
+            constants = fit_kernels(without, [m for m in means if m.lines[0].group != group], start, prior, model)
             test_lines = [x for x in lines if x.group == group]
             predicted = [x.predict(constants, model) for x in test_lines]
             print(f"  kernels {group:26s} {accuracy([x.latency_us for x in test_lines], predicted)}")
         return 0
     model = eager.fit(rows, eager.load(arch))
     eager.save(arch, model)
-    constants = fit_kernels(lines, means, start, names, model)
-    write_table(arch, {n: getattr(constants, n) for n in names}, "scripts/calibrate.py on scripts/calibration")
+    constants = fit_kernels(lines, means, start, prior, model)
+    write_table(arch, {n: getattr(constants, n) for n in prior}, "scripts/calibrate.py on scripts/calibration")
     check(directory, arch, lines)
     return 0
 

@@ -60,7 +60,10 @@ def dtype_of(name: str) -> torch.dtype:
 
 
 def make_input(spec: Any) -> tuple[Any, bool]:
-    """An argument from {shape, dtype[, values][, strides]} or {value}; and whether its contents are known."""
+    """An argument from {shape, dtype[, values][, strides]}, {value} or a list of these; and whether its contents are
+    known."""
+    if isinstance(spec, list) and any(isinstance(item, Mapping) for item in spec):
+        return [make_input(item)[0] for item in spec], False
     if not isinstance(spec, Mapping) or "shape" not in spec:
         return (spec["value"] if isinstance(spec, Mapping) and "value" in spec else spec), True
     dtype = dtype_of(spec.get("dtype", "float32"))
