@@ -165,6 +165,7 @@ class WarmStartConfig(Section):
 
     shape_sets: int = Field(2, ge=1, description="shape sets demonstrated of each operator variant")
     faults_per_task: int = Field(5, ge=1, description="kinds of faults in the drafts of one task")
+    loops: bool = Field(False, description="demonstrate kernels whose programs loop over several blocks or rows")
     sessions: int = Field(12000, ge=1, description="demonstration sessions")
     clean_draft: float = Field(0.35, ge=0, le=1, description="probability of a first draft without fault")
     two_faults: float = Field(0.3, ge=0, le=1, description="probability of a second fault in a faulty first draft")

@@ -30,6 +30,9 @@ from atrl_ms.train.demos.writer import NOTES, Habits, Writer, edit, menu
 from atrl_ms.types import Judge, SampleRequest, Session, StepFeedback, Task, Tokenizer
 
 
+LINE_END = "\u2400"  # marks the ends of lines in the tokenizer's corpus only; no text of the project holds it
+
+
 @dataclass(frozen=True)
 class Entry:
     """A task with the drafts that its demonstrations may use."""
@@ -48,7 +51,7 @@ def build_menus(tasks: list[Task], config: WarmStartConfig, seed: int) -> list[E
     for variants in by_body.values():
         picks = rng.permutation(len(variants))[: config.shape_sets]
         chosen += [variants[int(k)] for k in sorted(picks)]
-    return [Entry(task, menu(task, rng, config.faults_per_task)) for task in chosen]
+    return [Entry(task, menu(task, rng, config.faults_per_task, config.loops)) for task in chosen]
 
 
 class VerdictTable:
@@ -117,27 +120,30 @@ def corpus(entries: list[Entry], verdicts: VerdictTable, knowledge: KnowledgeBas
 
 
 def train_tokenizer(texts: Iterator[str], path: Path, vocab_size: int) -> None:
-    """SentencePiece BPE whose pieces may span words and lines, so that set phrases become single tokens."""
+    """SentencePiece BPE whose pieces may span words but not lines.
+
+    Set phrases and whole statements become single tokens, and the same line has the same tokens wherever it stands.
+    """
     import io
 
     import sentencepiece
 
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=(text for text in texts if text),
+        sentence_iterator=(text.replace("\n", "\n" + LINE_END) for text in texts if text),
         model_writer=model,
         vocab_size=vocab_size,
         model_type="bpe",
+        pretokenization_delimiter=LINE_END,
         normalization_rule_name="identity",
         add_dummy_prefix=False,
         remove_extra_whitespaces=False,
         split_by_whitespace=False,
         split_by_unicode_script=False,
         split_by_number=False,
-        split_digits=True,
         byte_fallback=True,
         character_coverage=1.0,
-        max_sentencepiece_length=64,
+        max_sentencepiece_length=96,
         max_sentence_length=20000,
         control_symbols=["<|system|>", "<|user|>", "<|assistant|>", "<|end|>"],
         pad_id=0,

@@ -50,8 +50,11 @@ def kind(fault: str) -> str:
     return fault.split(":")[0]
 
 
-def menu(task: Task, rng: np.random.Generator, faults: int = 5) -> list[Draft]:
-    """Drafts to choose from: two clean styles, single faults, a few pairs. Bounded, so verdicts are reused."""
+def menu(task: Task, rng: np.random.Generator, faults: int = 5, loops: bool = True) -> list[Draft]:
+    """Drafts to choose from: two clean styles, single faults, a few pairs. Bounded, so verdicts are reused.
+
+    Without `loops` only those remain whose programs do one block or row each.
+    """
     tiles = task.family in MATMUL or task.family == "transpose"
     blocks = [16, 32, 64] if tiles else [256, 512, 1024, 2048]
     styles = [Draft(int(b), bool(not tiles and rng.random() < 0.4)) for b in rng.choice(blocks, 2, replace=False)]
@@ -61,7 +64,10 @@ def menu(task: Task, rng: np.random.Generator, faults: int = 5) -> list[Draft]:
     drafts = [*styles]
     drafts += [styles[int(rng.integers(2))].including(str(f)) for f in names]
     drafts += [d.including(str(f)) for d in drafts[2:4] for f in names[-2:-1] if f not in d.faults]
-    return drafts
+    if loops:
+        return drafts
+    flat = [d for d in drafts if not d.loop]
+    return flat if any(not d.faults for d in flat) else [Draft(styles[0].block), *flat]
 
 
 class Writer:
