@@ -81,7 +81,7 @@ class Writer:
         """A whole module, right or faulty."""
         clean = self.rng.random() < self.habits.clean_draft
         pairs = self.rng.random() < self.habits.two_faults
-        fits = [d for d in self.drafts if (len(d.faults) == 0) == clean]
+        fits = [d for d in self.drafts if (len(d.faults) == 0) == clean] or self.drafts
         if not clean:
             fits = [d for d in fits if (len(d.faults) > 1) == pairs] or fits
         return self.write(self._pick(fits))
