@@ -79,6 +79,11 @@ class Stream:
         )
 
 
+def call_seed(session_seed: int, call: int) -> int:
+    """Seed of a session's model call number `call`, from 0; summaries count."""
+    return int(np.random.SeedSequence([session_seed, call]).generate_state(1)[0])
+
+
 async def run_session(
     task: Task,
     *,
@@ -208,7 +213,7 @@ class _TokenSession:
         """Extend the stream by one completion; its seed follows from the session's seed and the call's number."""
         self.extend(self.renderer.reply_start, TokenKind.OBS, turn)
         self.bench.notify(purpose)
-        seed = int(np.random.SeedSequence([self.bench.seed, self.calls]).generate_state(1)[0])
+        seed = call_seed(self.bench.seed, self.calls)
         self.calls += 1
         sample = await self.engine.generate(
             SampleRequest(

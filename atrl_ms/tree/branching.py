@@ -11,19 +11,13 @@ reward is R_g of the whole session, so deep boundaries are the easy prefixes.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
-from tqdm import tqdm
 
+from agent.session import call_seed
 from atrl_ms.algos.sae_edges import NodePath
-from atrl_ms.train.rollouts import TRAIN, Job, derive_seed, play_through_outages
-from atrl_ms.tree.staged import StagedGroup
-from atrl_ms.tree.trainer import StagedTrainer
 from atrl_ms.types import (
-    Group,
     Judge,
     RolloutEngine,
     Sample,
@@ -101,17 +95,21 @@ def boundaries(session: Session, number: int) -> list[Branch]:
 class BranchingEngine:
     """Answers what a branch's session asks again from the record, everything else from `inner`.
 
-    Args:
-        known: session id -> prompt -> recorded call. Looked up by the whole prompt, so a session that is repeated after
-            a sandbox fault finds its replies again.
+    A request is recognised by its seed, which follows from the session's seed and the number of the call: two calls may
+    well have the same prompt, and a session that is repeated after a sandbox fault asks for the same calls again.
     """
 
     inner: RolloutEngine
-    known: dict[str, dict[tuple[int, ...], Call]] = field(default_factory=dict)
+    known: dict[tuple[int, str], Call] = field(default_factory=dict)  # (seed, session id) of a request -> its answer
+
+    def continue_from(self, branch: Branch, session_seed: int) -> None:
+        """Let the session that is played with `session_seed` repeat the branch's calls."""
+        for k, call in enumerate(calls_of(branch.origin)[: branch.kept]):
+            self.known[call_seed(session_seed, k), f"{branch.origin.task}:{session_seed}"] = call
 
     async def generate(self, request: SampleRequest) -> Sample:
-        call = self.known.get(request.session_id, {}).get(tuple(request.prompt_ids))
-        if call is None:
+        call = self.known.get((request.seed, request.session_id))
+        if call is None or call.prompt != tuple(request.prompt_ids):
             return await self.inner.generate(request)
         stopped = call.tokens[-1] in request.stop_ids
         return Sample(list(call.tokens), list(call.logprobs), "stop" if stopped else "length", call.version)
@@ -150,51 +148,3 @@ def freeze(session: Session, branch: Branch) -> Session:
             )
         session.segments[new.segment].mask[new.start : new.start + len(new.tokens)] = False
     return session
-
-
-class BranchTrainer(StagedTrainer):
-    """The common loop; a group is `root_fraction` fresh sessions, the others branch off these."""
-
-    async def play_groups(self, step: int, first: int, tasks: Sequence[Task], bar: tqdm) -> list[Group]:
-        config = self.config
-        size = config.train.group_size
-        roots = min(size, max(1, math.ceil(config.tree.root_fraction * size)))
-        arena = self.arena(config.engine.temperature)
-        judge = RecordedJudge(arena.judge)
-        engine = BranchingEngine(arena.engine)
-        arena = replace(arena, engine=engine, judge=judge)
-
-        def seed(group: int, member: int) -> int:
-            return derive_seed(config.seed, TRAIN, step, first + group, member)
-
-        async def play(jobs: list[Job], what: str) -> list[Session]:
-            bar.set_description(f"step {step}: {len(jobs)} {what}")
-            return await play_through_outages(jobs, arena, lambda session: None, config.train.outage_seconds)
-
-        fresh = await play([Job(t, seed(g, m)) for g, t in enumerate(tasks) for m in range(roots)], "sessions")
-        for session in fresh:
-            judge.remember(session)
-        jobs: list[Job] = []
-        plans: list[Branch | None] = []
-        for g, task in enumerate(tasks):
-            origins = fresh[g * roots : (g + 1) * roots]
-            places = [b for number, session in enumerate(origins) for b in boundaries(session, number)]
-            rng = np.random.default_rng(seed(g, size))
-            for member in range(roots, size):
-                # Without a boundary (every session ended at its first evaluation) the member starts afresh.
-                branch = places[rng.integers(len(places))] if places else None
-                job = Job(task, seed(g, member))
-                if branch is not None:
-                    kept = calls_of(branch.origin)[: branch.kept]
-                    engine.known[f"{task.name}:{job.seed}"] = {call.prompt: call for call in kept}
-                jobs.append(job)
-                plans.append(branch)
-        played = await play(jobs, "branches") if jobs else []
-        branched = [s if b is None else freeze(s, b) for s, b in zip(played, plans, strict=True)]
-        groups: list[Group] = []
-        rest = size - roots
-        for g, task in enumerate(tasks):
-            own, own_plans = branched[g * rest : (g + 1) * rest], plans[g * rest : (g + 1) * rest]
-            paths: list[NodePath] = [(task.name,)] * roots + [(task.name,) if b is None else b.path for b in own_plans]
-            groups.append(StagedGroup(task.name, [*fresh[g * roots : (g + 1) * roots], *own], paths))
-        return groups

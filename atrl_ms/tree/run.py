@@ -22,7 +22,7 @@ def train_tree(config: Config, run: RunDir, progress: bool = True) -> tuple[list
     statistics = NodeStatistics(decay=config.tree.decay)
     if config.tree.source == "kernels":
         from atrl_ms.train.parts import build_parts
-        from atrl_ms.tree.branching import BranchTrainer
+        from atrl_ms.tree.branch_trainer import BranchTrainer
 
         with build_parts(config) as parts:
             trainer = BranchTrainer(config, run, with_statistics(parts, statistics), statistics, progress)
