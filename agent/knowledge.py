@@ -115,6 +115,27 @@ class KnowledgeBase:
                     lines = longer
         return "\n".join(lines)
 
+    def index(self, source: str, verdict: str | None, above: str, fits: Callable[[str], bool]) -> str:
+        """Ids and titles of the entries worth reading now, most fitting first, as many as fit below the text `above`.
+
+        The same rules as for the header decide: operator class, last verdict, optimisation only after a pass.
+        """
+        classes = operator_classes(source)
+        lines: list[str] = []
+        for fact in sorted(self.facts, key=lambda fact: self.order(fact, classes, verdict)):
+            relevant = bool(classes & set(fact.classes)) or "all" in fact.classes
+            if relevant and not fact.header and (verdict in fact.stages or "write" in fact.stages):
+                longer = [*lines, f"{fact.id}: {fact.title} ({len(self.entry(fact.id)) // 4} tokens)"]
+                if not fits("\n".join([above, *longer])):
+                    break
+                lines = longer
+        return "\n".join(lines)
+
+    def hint(self, feedback: str) -> str:
+        """Where to read about the error that a feedback names; empty if no entry explains it."""
+        found = [fact.id for fact in self.facts if any(re.search(p, feedback) for p in fact.errors)][:3]
+        return f"read_knowledge: {', '.join(found)}" if found else ""
+
     @staticmethod
     def order(fact: Fact, classes: set[str], verdict: str | None) -> tuple[bool, bool, int, str]:
         """Sort key: what the last verdict asks for, then what is special to the operator, then rank."""

@@ -36,7 +36,7 @@ class LiveView:
             self.line(
                 f"turn {event.turn + 1:3}/{self.max_turns}  {event.verdict:14} score {event.score:.2f}"
                 + (f"  {speed.value:.2f}x {speed.kind}" if speed else "")
-                + (f"  {told.strip().splitlines()[0][:90]}" if told.strip() and event.verdict != "pass" else "")
+                + (f"  {told_in_short(told, event.verdict)}" if event.verdict != "pass" else "")
             )
         self.shown = len(session.evaluations)
         for compaction in session.compactions[self.compactions :]:
@@ -50,6 +50,12 @@ class LiveView:
     def line(self, text: str) -> None:
         self.stream.write(("\r\033[K" if self.waits else "") + text + "\n")
         self.stream.flush()
+
+
+def told_in_short(feedback: str, verdict: str) -> str:
+    """The first line of a feedback that says more than the verdict."""
+    lines = [line.strip() for line in feedback.splitlines() if line.strip()]
+    return next((line for line in lines if not line.startswith(verdict)), lines[0] if lines else "")[:90]
 
 
 @dataclass(frozen=True)

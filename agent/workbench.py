@@ -15,6 +15,8 @@ from agent.tools import FormatError, ToolCall, apply_edits, parse_reply
 from atrl_ms.config import AgentConfig
 from atrl_ms.types import Evaluation, Finish, Judge, Session, StepFeedback, Task
 
+INDEX_HEAD = "entries for read_knowledge:"
+
 Phase = Literal["reply", "summary", "verifying", "observed", "compacted", "finished"]
 
 
@@ -22,6 +24,10 @@ class Knowledge(Protocol):
     """Where the knowledge header comes from (agent/knowledge.py)."""
 
     def header(self, source: str, verdict: str | None, fits: Callable[[str], bool]) -> str: ...
+
+    def index(self, source: str, verdict: str | None, above: str, fits: Callable[[str], bool]) -> str: ...
+
+    def hint(self, feedback: str) -> str: ...
 
     def entry(self, entry_id: str) -> str: ...
 
@@ -102,7 +108,16 @@ class Workbench:
             return "", "submitted"
         if feedback.verdict == "pass" and self.config.stop_on_pass:
             return "", "solved"
-        return profile_text(feedback) if call.name == "profile" else feedback.feedback, None
+        if call.name == "profile":
+            return profile_text(feedback), None
+        return feedback.feedback + self._hint(feedback), None
+
+    def _hint(self, feedback: StepFeedback) -> str:
+        """A pointer into the knowledge base below a failure, for models that were told about read_knowledge."""
+        if self.knowledge is None or self.config.instructions != "full" or feedback.verdict == "pass":
+            return ""
+        hint = self.knowledge.hint(feedback.feedback)
+        return f"\n{hint}" if hint else ""
 
     async def _verify(self, turn: int) -> StepFeedback:
         """The judge's word on the current kernel; the same text gets the same answer without being run again."""
@@ -134,7 +149,11 @@ class Workbench:
         if self.knowledge is None or self.config.knowledge_tokens == 0:
             return ""
         verdict = self.state.feedback.verdict if self.state.feedback else None
-        return self.knowledge.header(self.task.source, verdict, fits)
+        header = self.knowledge.header(self.task.source, verdict, fits)
+        if self.config.instructions == "full":  # a general model can look things up: say where
+            index = self.knowledge.index(self.task.source, verdict, f"{header}\n{INDEX_HEAD}", fits)
+            header += f"\n{INDEX_HEAD}\n{index}" if index else ""
+        return header
 
     def resume(self, knowledge: str, notes: tuple[str, str] | None) -> Resume:
         """What a new context is built from after a compaction; the harness's facts unless the strategy is truncate."""

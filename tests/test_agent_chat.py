@@ -7,6 +7,7 @@ from agent_helpers import TASK, PreparedJudge, feedback, write
 from chat_server import Script, chat_server
 
 from agent.chat import Endpoint, estimate, run_chat_session
+from agent.knowledge import KnowledgeBase
 from agent.session import Sampling
 from agent.solve import LiveView, final_check, report_rows, write_report
 from atrl_ms.config import AgentConfig
@@ -20,7 +21,7 @@ CONFIG = dict(
 NOTES = "learned: masks matter\nnext: smaller block"
 
 
-def play(script, judge, watch=None, **changes):
+def play(script, judge, watch=None, knowledge=None, **changes):
     config = AgentConfig(**{**CONFIG, **changes})
 
     async def session():
@@ -28,7 +29,14 @@ def play(script, judge, watch=None, **changes):
             async with Endpoint(url) as endpoint:
                 assert endpoint.name == "small-model"
                 return await run_chat_session(
-                    TASK, model=endpoint, judge=judge, config=config, seed=1, sampling=Sampling(0.3), watch=watch
+                    TASK,
+                    model=endpoint,
+                    judge=judge,
+                    config=config,
+                    seed=1,
+                    sampling=Sampling(0.3),
+                    knowledge=knowledge,
+                    watch=watch,
                 )
 
     return asyncio.run(session())
@@ -112,6 +120,21 @@ def test_unreachable_server_and_other_servers_are_named():
         script.respond = lambda body, answer=answer: answer
         with chat_server(script) as url, pytest.raises(UserError, match=part):
             asyncio.run(ask(url))
+
+
+def test_a_general_model_is_told_what_to_read_and_can_read_it():
+    answers = iter([write("a"), "```read_knowledge\nerror-ub\n```", "```read_knowledge\nnothing-here\n```"])
+    script = Script(lambda m: next(answers))
+    judge = PreparedJudge(feedback(text="compile_error\nub overflow, requires 2097152 bits"))
+    transcript = play(
+        script, judge, knowledge=KnowledgeBase.load(), instructions="full", max_turns=3, window=9000,
+        knowledge_tokens=300, feedback_tokens=300,
+    )  # fmt: skip
+    messages = transcript.segments[0]
+    assert "entries for read_knowledge:" in messages[1]["content"]
+    assert "read_knowledge: " in messages[3]["content"] and "error-ub" in messages[3]["content"]
+    assert "1572864" in messages[5]["content"] and "no entry 'nothing-here'" in messages[7]["content"]
+    assert len(transcript.session.evaluations) == 1  # reading is no attempt
 
 
 def test_a_task_beyond_the_window_is_named_with_its_numbers():

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from agent_helpers import TASK, ChatMLTokenizer, WordTokenizer
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.prompt import cut_to_tokens, renderer_for, strip_source
@@ -20,6 +20,7 @@ CODE = st.text(alphabet=st.sampled_from("ab \n\"'{}<=>`"), min_size=1, max_size=
 )
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(code=CODE)
 def test_written_code_arrives_as_it_was_written(code):
     expected = code.rstrip() + "\n"
@@ -32,6 +33,7 @@ LINE = st.text(alphabet="ab =<>", min_size=1, max_size=8).filter(
 )
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(old=st.lists(LINE, min_size=1, max_size=3), new=st.lists(LINE, max_size=3))
 def test_edits_arrive_in_both_formats(old, new):
     old, new = "\n".join(old), "\n".join(new)
@@ -69,6 +71,7 @@ def test_faults_are_named(reply, tool_format, part):
     assert part in str(error.value) and len(str(error.value).splitlines()) <= 2
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(text=st.text(max_size=200), tool_format=st.sampled_from(["fenced", "qwen"]))
 def test_no_reply_breaks_the_parser(text, tool_format):
     try:
@@ -116,6 +119,7 @@ def test_source_is_stripped_of_docstrings_and_blank_lines_only():
             compile(stripped, "s", "exec")
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(text=st.text(alphabet="ab \n", max_size=120), budget=st.integers(1, 60))
 def test_cut_text_fits_and_is_a_prefix(text, budget):
     renderer = renderer_for(WordTokenizer())

@@ -63,7 +63,7 @@ def test_every_builtin_family_gets_advice_of_its_own_class():
         assert set(own.classes) & operator_classes(task.source) or header == general, task.name
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(
     budget=st.integers(0, 400),
     number=st.integers(0, 10_000),
@@ -115,6 +115,24 @@ def test_error_text_finds_its_remedy():
     assert BASE.search("Unsupported ptr type <[64], int64> in `tl.load`")[0].id == "no-data-ptr"
     assert "cumsum-scalar" in [f.id for f in BASE.search("scan cumsum is slow")]
     assert BASE.search("zzzz") == []
+
+
+@settings(max_examples=25, deadline=None)
+@given(budget=st.integers(0, 2000), verdict=st.sampled_from([None, "compile_error", "pass"]))
+def test_index_names_readable_entries_within_the_budget(budget, verdict):
+    source = load_suite()[0].source
+    index = BASE.index(source, verdict, "above", lambda text: len(text) <= budget)
+    assert len(index) <= budget
+    for line in index.splitlines():
+        fact = BASE.by_id[line.split(":")[0]]
+        assert verdict == "pass" or fact.stages != ("pass",)
+    if verdict == "compile_error" and index:
+        assert "compile_error" in BASE.by_id[index.split(":")[0]].stages
+
+
+def test_hint_points_to_what_explains_the_error():
+    assert "error-ub" in BASE.hint("compile_error\nub overflow, requires 2097152 bits")
+    assert BASE.hint("all fine") == ""
 
 
 def test_outline_and_lookup():
