@@ -83,7 +83,7 @@ class NativeKernel:
         if isinstance(value, tuple):
             raise ValueError(f"{self.name}: a {kind} argument must be a number")
         if scalar == "float":
-            return struct.pack("<fI", float(value), 0)
+            return bytes(ctypes.c_float(value)) + bytes(4)  # too large becomes infinity, as on the device
         if scalar == "double":
             return struct.pack("<d", float(value))
         if scalar == "half":

@@ -301,7 +301,8 @@ class Runtime:
     def _prepare_arena(self) -> None:
         """Map the arena (pages cost nothing until touched); called in the process that runs, after any fork."""
         if self._arena_map is None:
-            self._arena_map = mmap.mmap(-1, ARENA_BYTES)
+            # Private: a worker that forks after a warm-up run must not share it with its children.
+            self._arena_map = mmap.mmap(-1, ARENA_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
             self._arena[0] = ctypes.addressof(ctypes.c_char.from_buffer(self._arena_map))
             self._arena[2] = ARENA_BYTES
         self._arena[3] = 0
