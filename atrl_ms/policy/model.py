@@ -26,7 +26,7 @@ class Block(nn.Cell):
         super().__init__()
         c = config
         # Plain numbers: a compiled method cannot read attributes of a configuration object.
-        self.eps = c.rms_norm_eps
+        self.rms, self.attention = po.RmsNorm(c.rms_norm_eps), po.Attention()
         self.heads, self.groups, self.rep = c.num_attention_heads, c.num_key_value_heads, c.heads_per_group
         self.head_dim, self.half = c.head_dim, c.head_dim // 2
         self.query_size, self.kv_size, self.ffn = c.query_size, c.kv_size, c.intermediate_size
@@ -67,13 +67,13 @@ class Block(nn.Cell):
         Returns q (N, H*E), k (N, K*E), v (N, K*E).
         """
         heads = self.heads + self.groups
-        qkv = po.linear(po.rms_norm(x_ND, self.eps), self.qkv * self.norm1)
+        qkv = po.linear(self.rms(x_ND)[0], self.qkv * self.norm1)
         if self.has_qkv_bias:
             qkv = qkv + self.qkv_bias
         qk, v = ops.split(qkv, (self.query_size + self.kv_size, self.kv_size), 1)
         qk_ME = qk.reshape(-1, self.head_dim)  # M = N * (H + K)
         if self.has_qk_norm:
-            qk_ME = po.rms_norm(qk_ME, self.eps)
+            qk_ME = self.rms(qk_ME)[0]
         cos, sin = self.rotary_tables(cos_ME, sin_ME)
         width = heads * cos_ME.shape[0] * self.head_dim
         swapped = po.swap_halves(qk_ME, self.half)
@@ -105,7 +105,7 @@ class Block(nn.Cell):
         if self.has_out_bias:
             y = y + self.out_bias
         x = x_ND + y
-        gate_up = po.linear(po.rms_norm(x, self.eps), self.gate_up * self.norm2)
+        gate_up = po.linear(self.rms(x)[0], self.gate_up * self.norm2)
         if self.has_mlp_bias:
             gate_up = gate_up + self.gate_up_bias
         gate, up = ops.split(gate_up, self.ffn, 1)
@@ -122,7 +122,7 @@ class Block(nn.Cell):
         q = ops.transpose(q.reshape(batch, time, groups, rep, self.head_dim), (0, 2, 3, 1, 4))
         k = ops.transpose(k.reshape(batch, time, groups, self.head_dim), (0, 2, 1, 3))
         v = ops.transpose(v.reshape(batch, time, groups, self.head_dim), (0, 2, 1, 3))
-        y = po.attention(
+        y, _ = self.attention(
             q.reshape(batch * groups, rep * time, self.head_dim),
             k.reshape(batch * groups, time, self.head_dim),
             v.reshape(batch * groups, time, self.head_dim),
@@ -141,7 +141,7 @@ class Transformer(nn.Cell):
         rng = np.random.default_rng(seed)
         self.config = config
         c = config
-        self.eps, self.tied = c.rms_norm_eps, c.tie_word_embeddings
+        self.rms, self.tied = po.RmsNorm(c.rms_norm_eps), c.tie_word_embeddings
         embedding = (rng.standard_normal((c.vocab_size, c.hidden_size)) * 0.02).astype(np.float32)
         self.embedding = Parameter(Tensor(embedding), name="embedding")
         self.blocks = nn.CellList([Block(c, rng) for _ in range(c.num_hidden_layers)])
@@ -164,7 +164,7 @@ class Transformer(nn.Cell):
     def logits(self, x_ND: Tensor) -> Tensor:
         """Final norm and output projection: (N, D) -> (N, V)."""
         head = self.embedding if self.tied else self.head
-        return po.linear(po.rms_norm(x_ND, self.eps), head * self.norm)
+        return po.linear(self.rms(x_ND)[0], head * self.norm)
 
 
 def build_model(config: ModelConfig, seed: int = 0) -> Transformer:

@@ -8,22 +8,30 @@ H query heads, K key/value heads, R = H / K, E head size, V vocabulary.
 from __future__ import annotations
 
 import math
+import os
 
 import mindspore as ms
-from mindspore import Tensor, ops
+from mindspore import Tensor, nn, ops
 
 MASKED = -1e9  # additive mask; finite so that a fully masked row gives no NaN
 
 _matmul_t = ops.MatMul(transpose_b=True)
 _batch_matmul = ops.BatchMatMul()
+_batch_matmul_ta = ops.BatchMatMul(transpose_a=True)
 _batch_matmul_t = ops.BatchMatMul(transpose_b=True)
+_mean = ops.ReduceMean(keep_dims=True)  # primitives: written-out gradients are compiled, and cannot hold ops.mean
+_sum = ops.ReduceSum(keep_dims=True)
 _log_softmax = ops.LogSoftmax(-1)
-_transpose = ops.Transpose()
 
 
 def setup_cpu() -> None:
-    """Call once before the first tensor: without it every small operation pays 2 to 7 ms of thread hand-offs."""
+    """Call before the first tensor. Does nothing on Ascend.
+
+    Without synchronous PyNative every small operation pays 2 to 7 ms of thread hand-offs. Without a blocking run the
+    main thread spins until a graph has finished, which costs one of the cores that compute it.
+    """
     if ms.get_context("device_target") == "CPU":
+        os.environ.setdefault("MS_DEV_HOST_BLOCKING_RUN", "1")
         ms.set_context(pynative_synchronize=True)
 
 
@@ -36,9 +44,63 @@ def linear(x_NI: Tensor, weight_OI: Tensor) -> Tensor:
     return _matmul_t(x_NI, weight_OI)
 
 
-def rms_norm(x_ND: Tensor, eps: float) -> Tensor:
-    """x / sqrt(mean(x^2) + eps) over the last axis, without gain: gains are folded into what follows."""
-    return x_ND * ops.rsqrt(ops.mean(ops.square(x_ND), -1, True) + eps)
+class RmsNorm(nn.Cell):
+    """x / sqrt(mean(x^2) + eps) over the last axis, without gain: gains are folded into what follows.
+
+    The gradient is written out: with y the output and r the reciprocal root, dx = r (dy - y mean(dy y)); automatic
+    differentiation takes twice as many passes over memory.
+    """
+
+    def __init__(self, eps: float):
+        super().__init__()
+        self.eps = eps
+
+    def construct(self, x_ND: Tensor) -> tuple[Tensor, Tensor]:
+        root = ops.rsqrt(_mean(x_ND * x_ND, -1) + self.eps)
+        return x_ND * root, root
+
+    def bprop(self, x_ND, out, dout):  # type: ignore[no-untyped-def]
+        y, root = out
+        dy = dout[0]
+        return ((dy - y * _mean(dy * y, -1)) * root,)
+
+
+class Attention(nn.Cell):
+    """softmax(q k^T + mask) v for grouped heads; q is already scaled.
+
+    q (G, R*T, E) with G = B*K groups, k and v (G, C, E), mask broadcastable to (G, R*T, C), constant.
+    Returns (G, R*T, E). The R query heads of a group are rows of one matrix: keys and values are never repeated.
+
+    The gradient is written out with sum(dP P) = sum(dO O) (Dao et al., 2022), a sum over E instead of C; the CPU kernel
+    of softmax's gradient is several times slower.
+    """
+
+    def construct(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        probs = ops.softmax(_batch_matmul_t(q, k) + mask, -1)
+        return _batch_matmul(probs, v), probs
+
+    def bprop(self, q, k, v, mask, out, dout):  # type: ignore[no-untyped-def]
+        y, probs = out
+        dy = dout[0]
+        dscores = probs * (_batch_matmul_t(dy, v) - _sum(dy * y, -1))
+        dv = _batch_matmul_ta(probs, dy)
+        return _batch_matmul(dscores, k), _batch_matmul_ta(dscores, q), dv, ops.zeros_like(mask)
+
+
+class TokenLogProb(nn.Cell):
+    """log softmax(logits)[n, index[n]]: (N, V) and (N,) -> (N,).
+
+    The gradient is written out: d (onehot - softmax); the CPU kernel of log-softmax's gradient is slow.
+    """
+
+    def construct(self, logits_NV: Tensor, index_N: Tensor) -> tuple[Tensor, Tensor]:
+        logp_NV = _log_softmax(logits_NV)
+        return ops.gather_d(logp_NV, 1, index_N.reshape(-1, 1)).reshape(-1), logp_NV
+
+    def bprop(self, logits_NV, index_N, out, dout):  # type: ignore[no-untyped-def]
+        index, d = index_N.reshape(-1, 1), dout[0].reshape(-1, 1)
+        dlogits = ops.exp(out[1]) * (-d)
+        return ops.tensor_scatter_elements(dlogits, index, d, 1, "add"), ops.zeros_like(index_N)
 
 
 def silu_gate(gate_NF: Tensor, up_NF: Tensor) -> Tensor:
@@ -50,25 +112,6 @@ def swap_halves(x_ME: Tensor, half: int) -> Tensor:
     """Exchange the two halves of the last axis (M, E)."""
     first, second = ops.split(x_ME, half, -1)
     return ops.cat((second, first), -1)
-
-
-def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
-    """softmax(q k^T + mask) v for grouped heads; q is already scaled.
-
-    q (G, R*T, E) with G = B*K groups, k and v (G, C, E), mask broadcastable to (G, R*T, C). Returns (G, R*T, E).
-    The R query heads of a group are rows of one matrix: keys and values are never repeated.
-    """
-    scores = _batch_matmul_t(q, k) + mask
-    return _batch_matmul(ops.softmax(scores, -1), v)
-
-
-def log_softmax(logits_NV: Tensor) -> Tensor:
-    return _log_softmax(logits_NV)
-
-
-def pick(values_NV: Tensor, index_N: Tensor) -> Tensor:
-    """values[n, index[n]] -> (N,)."""
-    return ops.gather_d(values_NV, 1, index_N.reshape(-1, 1)).reshape(-1)
 
 
 def scale_of(head_dim: int) -> float:
