@@ -25,7 +25,7 @@ from atrl_ms.types import Stage, StepFeedback, Task
 from sandbox import wire
 from sandbox.options import Options
 
-START_SECONDS = 240.0  # torch and triton on a busy machine
+START_SECONDS = 600.0  # torch and triton on a busy machine
 GRACE_SECONDS = 90.0  # beyond an evaluation's own timeout before a worker counts as hung
 UNCACHED = ("infrastructure_error", "timeout", "crash")  # verdicts that a busy machine can influence
 

@@ -9,7 +9,7 @@ _VALUE = re.compile(r"%[\w]+")
 _ITER = re.compile(r"(%[\w]+)\s*=\s*(%[\w]+)")
 _WRITES = ("tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.experimental_descriptor_store", "tt.descriptor_store")
 # Ways for a pointer to travel that this reading of the text does not follow.
-_OPAQUE = ("scf.if", "scf.while", "cf.", "tt.call", "tt.extern", "tt.elementwise_inline")
+_OPAQUE = re.compile(r"(?<!\w)(?:scf\.if|scf\.while|cf\.|tt\.call|tt\.extern|tt\.elementwise_inline)")
 
 
 def written_arguments(ttir: str, arg_types: list[str]) -> set[int]:
@@ -30,7 +30,7 @@ def written_arguments(ttir: str, arg_types: list[str]) -> set[int]:
             text = define[3] if define else body.strip()
             values = _VALUE.findall(text)
             used = set().union(*(roots.get(v, set()) for v in values))
-            if used and any(op in text for op in _OPAQUE):
+            if used and _OPAQUE.search(text):
                 return pointers
             if text.startswith(_WRITES):
                 if not values or not roots.get(values[0]):

@@ -92,7 +92,7 @@ class Zygote:
         )
         theirs.close()
 
-    def wait_ready(self, seconds: float = 120.0) -> None:
+    def wait_ready(self, seconds: float = 500.0) -> None:
         """Block until torch and triton are imported.
 
         Raises:

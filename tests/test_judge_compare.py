@@ -77,7 +77,7 @@ def test_strides_do_not_matter_and_empty_outputs_pass():
     [
         (lambda y: y[:, 40:].zero_(), "columns from 40"),
         (lambda y: y[3].fill_(math.nan), "row 3"),
-        (lambda y: y.view(-1)[1000:].zero_(), "tail from flat index 1000"),
+        (lambda y: y.view(-1)[1010:].zero_(), "tail from flat index 1010"),
         (lambda y: y.zero_(), "all zero"),
         (lambda y: y[20:].add_(1), "rows from 20"),
         (lambda y: y[:, 7].add_(1), "column 7"),
