@@ -25,7 +25,7 @@ from atrl_ms.evaluate.metrics import Interval
 from atrl_ms.evaluate.scores import FAST_P, Difference, Scored, compare, score
 from atrl_ms.train.run_dir import RunDir, write_atomically
 from sandbox.benchmarks.entry import Entry
-from sandbox.benchmarks.select import describe
+from sandbox.benchmarks.load import describe
 
 METHOD = "95 % intervals: percentile bootstrap over tasks (10,000 resamples), the samples of a task kept together"
 EXECUTORS = {

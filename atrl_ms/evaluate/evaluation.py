@@ -26,7 +26,7 @@ from atrl_ms.evaluate.writers import InfrastructureFault, Writer, Written, open_
 from atrl_ms.train.rollouts import derive_seed
 from atrl_ms.train.run_dir import RunDir, write_atomically
 from atrl_ms.types import StepFeedback
-from sandbox.benchmarks.entry import Entry
+from sandbox.benchmarks.entry import Entry, materialise
 from sandbox.benchmarks.select import builtin_entries, narrow
 from sandbox.options import Options
 from sandbox.pool import SandboxPool
@@ -81,10 +81,11 @@ def stored_entries(run: RunDir, find: Callable[[], list[Entry]]) -> list[Entry]:
     """The tasks of a run: from its directory, or found now and stored, so that a restart judges the very same."""
     file = run.path / "tasks.json"
     if file.is_file():
-        return [Entry.from_json(data) for data in json.loads(file.read_text())]
-    entries = find()
-    write_atomically(file, json.dumps([entry.to_json() for entry in entries], indent=1) + "\n")
-    return entries
+        entries = [Entry.from_json(data) for data in json.loads(file.read_text())]
+    else:
+        entries = find()
+        write_atomically(file, json.dumps([entry.to_json() for entry in entries], indent=1) + "\n")
+    return [materialise(entry, run.path / "task_files") for entry in entries]
 
 
 # ---------------------------------------------------------------- finished samples

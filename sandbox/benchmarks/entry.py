@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from atrl_ms.types import Task
@@ -18,7 +19,8 @@ class Entry:
         aliases: other names under which people keep a kernel of this task ("1_19", "level1/19").
         form: how its cases are given: "plain" (get_inputs or groups), "rows" (a table beside it), "lines" (JSON Lines).
         skip: why it cannot be used, known from the text alone; "" if it may be usable.
-        files: names and texts of files that must lie beside the task.
+        files: names and texts of files that must lie beside the task; paths in place of texts before it was fitted.
+        rows: the table of cases of form "rows" before it was fitted.
         cases: what its numbers cover ("as shipped", "sizes capped at 64", "3 of 12 cases").
         elements: of the largest case's inputs and the parameters; 0 if not counted.
     """
@@ -49,3 +51,14 @@ class Entry:
 
     def excluded(self, reason: str) -> Entry:
         return replace(self, skip=reason)
+
+
+def materialise(entry: Entry, directory: Path) -> Entry:
+    """Write a fitted entry's files where its task looks for them: beside `directory`/NAME.py."""
+    if not entry.files:
+        return entry
+    target = (directory / f"{entry.name}.py").parent
+    target.mkdir(parents=True, exist_ok=True)
+    for name, text in entry.files.items():
+        (target / name).write_text(text, encoding="utf-8")
+    return replace(entry, task=replace(entry.task, directory=str(directory.resolve())))

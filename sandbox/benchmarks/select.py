@@ -11,14 +11,6 @@ from sandbox.benchmarks.entry import Entry
 from sandbox.suite import held_out_tasks, train_tasks
 
 
-def describe(config: TasksConfig) -> str:
-    """The set's name as it stands beside every number."""
-    if config.suite != "builtin":
-        return config.suite
-    part = {"held_out": "held-out variants", "train": "training variants", "all": "all variants"}[config.split]
-    return f"built-in suite, {part}"
-
-
 def builtin_entries(config: TasksConfig) -> list[Entry]:
     """Variants of the built-in suite; the category is the operator."""
     tasks = []

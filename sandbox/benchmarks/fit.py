@@ -1,0 +1,260 @@
+"""Makes a benchmark's task fit this machine: smaller sizes or a choice of cases, then the judge's own preparation.
+
+Runs in a worker process (imports torch); everything here runs the reference, nothing a candidate.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from atrl_ms.errors import UserError
+from atrl_ms.types import Task
+from sandbox import admission
+from sandbox.benchmarks.entry import Entry, materialise
+from sandbox.benchmarks.npukernelbench import extent, largest_extent, with_cases
+from sandbox.benchmarks.rewrite import CAPS, capped, is_size
+from sandbox.task import draw, load, prepare, set_seeds
+from sandbox.tensors import tree_tensors
+
+ROOMY = 1024  # elements from which a case is large enough for a tail and a loop
+TRIALS = 24  # cases that are tried before a task is given up
+TOO_LARGE = "too large"
+
+
+@dataclass(frozen=True)
+class FitLimits:
+    """What a case may take."""
+
+    max_elements: int = 300_000
+    max_cases: int = 4
+    check: bool = True  # also run the admission filter
+
+
+class Unfit(Exception):
+    """Why a version of a task cannot be used."""
+
+
+def fit(entry: Entry, limits: FitLimits) -> Entry:
+    """The entry with a task that can be judged here, or with the reason why there is none."""
+    forms = {"plain": fit_sizes, "rows": fit_rows, "lines": fit_lines}
+    try:
+        fitted = forms[entry.form](entry, limits)
+    except Unfit as error:
+        return bare(entry).excluded(first_line(str(error)))
+    if limits.check:
+        with placed(fitted) as task:
+            problems = admission.check(task)
+        if problems:
+            return fitted.excluded(f"task_invalid: {first_line('; '.join(problems))}")
+    return fitted
+
+
+def bare(entry: Entry) -> Entry:
+    """Without the tables that only fitting needs."""
+    return replace(entry, files={}, rows=())
+
+
+def first_line(text: str) -> str:
+    return " ".join(text.split())[:300]
+
+
+# ---------------------------------------------------------------- trying a task
+
+
+@contextlib.contextmanager
+def placed(entry: Entry) -> Iterator[Task]:
+    """The entry's task with its files on disk."""
+    if not entry.files:
+        yield entry.task
+        return
+    with tempfile.TemporaryDirectory(prefix="atrl-task-") as directory:
+        yield materialise(entry, Path(directory)).task
+
+
+def elements(task: Task, *, real: bool) -> int:
+    """Elements of the largest group of inputs and of all parameters.
+
+    Without `real` on the meta device, which allocates nothing, where the task can run there.
+
+    Raises:
+        Unfit: it cannot be built.
+    """
+    try:
+        module = load(task)
+        device = contextlib.nullcontext() if real else torch.device("meta")
+        with device:
+            set_seeds(0)
+            groups = draw(module, 0)
+            init = list(module.get_init_inputs()) if hasattr(module, "get_init_inputs") else []
+            model = module.Model(*init)
+    except (Exception, SystemExit) as error:
+        if not real and not isinstance(error, UserError):
+            return elements(task, real=True)
+        text = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
+        raise Unfit(text) from error
+    own = sum(p.numel() for p in [*model.parameters(), *model.buffers()])
+    return own + max((sum(t.numel() for t in tree_tensors(group)) for group in groups), default=0)
+
+
+def tried(task: Task, limits: FitLimits, *, real: bool) -> int:
+    """Elements of a task that is small enough and that the judge can prepare.
+
+    Raises:
+        Unfit: too large, or the reason why it cannot be judged.
+    """
+    count = elements(task, real=real)
+    if count > limits.max_elements:
+        raise Unfit(f"{TOO_LARGE}: {count} elements of inputs and parameters, at most {limits.max_elements} fit")
+    try:
+        prepared = prepare(task, 0)
+    except UserError as error:
+        raise Unfit(str(error).removeprefix(f"{task.name}: ")) from error
+    except Exception as error:
+        raise Unfit(f"the judge cannot prepare it: {type(error).__name__}: {error}") from error
+    if not any(tree_tensors(case.expected) for case in prepared.cases):
+        raise Unfit("the reference returns no tensor")
+    return count
+
+
+# ---------------------------------------------------------------- sizes
+
+
+def fit_sizes(entry: Entry, limits: FitLimits) -> Entry:
+    """As shipped, or with module-level sizes halved until they are at most a cap.
+
+    Sizes computed from others are first left to follow from them, then halved too.
+    """
+    try:
+        return replace(entry, elements=tried(entry.task, limits, real=False))
+    except Unfit as error:
+        reason = error
+    if not str(reason).startswith(TOO_LARGE):
+        raise reason
+    try:
+        module = load(entry.task)
+    except UserError as error:
+        raise Unfit(str(error)) from error
+    values = {name: value for name, value in vars(module).items() if is_size(value)}
+    failures = []
+    for cap in CAPS:
+        for derived in (False, True):
+            source = capped(entry.task.source, values, cap, derived=derived)
+            if source == entry.task.source:
+                continue
+            task = replace(entry.task, source=source)
+            try:
+                count = tried(task, limits, real=False)
+            except Unfit as error:
+                failures.append(str(error))
+                continue
+            return replace(entry, task=task, cases=f"sizes capped at {cap}", elements=count)
+    # The most telling failure: one that is not about size, if there is one.
+    others = [text for text in failures if not text.startswith(TOO_LARGE)]
+    raise Unfit(others[-1] if others else (failures[-1] if failures else str(reason)))
+
+
+# ---------------------------------------------------------------- choice of cases
+
+
+def in_order(sizes: list[int], limits: FitLimits) -> list[int]:
+    """Indices of cases worth trying: those with room for a tail, smallest first, then the others; no empty ones."""
+    able = [i for i, size in enumerate(sizes) if 0 < size <= limits.max_elements]
+    roomy = sorted((i for i in able if sizes[i] >= ROOMY), key=lambda i: sizes[i])
+    return roomy + sorted((i for i in able if sizes[i] < ROOMY), key=lambda i: -sizes[i])
+
+
+def varied(order: list[int], kinds: list[str]) -> list[int]:
+    """The order with the first case of every kind (data types) in front."""
+    first = [i for n, i in enumerate(order) if kinds[i] not in [kinds[j] for j in order[:n]]]
+    return first + [i for i in order if i not in first]
+
+
+def fit_rows(entry: Entry, limits: FitLimits) -> Entry:
+    """NPUKernelBench (a): rows of the table that can be judged, all with the same constructor arguments."""
+    sizes = [max(1, largest_extent(row)) for row in entry.rows]
+    kinds = [str(row.get("dtype", "")) for row in entry.rows]
+    order = varied(in_order(sizes, limits), kinds)
+    if not order:
+        raise Unfit(f"{TOO_LARGE}: the smallest of {len(sizes)} cases has about {min(sizes)} elements")
+    chosen: list[int] = []
+    count, failures, init = 0, [], None
+    for i in order[:TRIALS]:
+        task = replace(entry.task, source=with_cases(entry.task.source, [entry.rows[i]]))
+        try:
+            size = tried(task, limits, real=True)
+            own = repr(load(task).get_init_inputs())
+        except Unfit as error:
+            failures.append(str(error))
+            continue
+        if init is not None and own != init:
+            continue  # another module: a task has one
+        init = own
+        chosen.append(i)
+        count = max(count, size)
+        if len(chosen) == limits.max_cases:
+            break
+    if not chosen:
+        raise Unfit(failures[0])
+    chosen.sort()
+    source = with_cases(entry.task.source, [entry.rows[i] for i in chosen])
+    return finished(bare(entry), replace(entry.task, source=source), {}, chosen, len(sizes), count, limits)
+
+
+def fit_lines(entry: Entry, limits: FitLimits) -> Entry:
+    """Groups of inputs from JSON Lines: each line is tried alone, only the chosen ones are ever built together."""
+    (name, path), *_ = entry.files.items()
+    lines = [line for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
+    sizes, kinds = [], []
+    for number, line in enumerate(lines, 1):
+        try:
+            inputs = json.loads(line)["inputs"]
+            tensors = [i for i in inputs if i.get("type", "tensor") in ("tensor", "tensor_list") or "shape" in i]
+            sizes.append(sum(shape_elements(i.get("shape")) for i in tensors))
+            kinds.append(" ".join(str(i.get("dtype")) for i in tensors))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise Unfit(f"{name}: line {number} is not a case ({error!r})") from error
+    order = varied(in_order(sizes, limits), kinds)
+    if not order:
+        smallest = min((s for s in sizes if s), default=0)
+        raise Unfit(f"{TOO_LARGE}: the smallest of {len(sizes)} cases has {smallest} elements")
+    chosen: list[int] = []
+    count, failures = 0, []
+    for i in order[:TRIALS]:
+        trial = replace(entry, files={name: lines[i] + "\n"})
+        with placed(trial) as task:
+            try:
+                count = max(count, tried(task, limits, real=True))
+            except Unfit as error:
+                failures.append(str(error))
+                continue
+        chosen.append(i)
+        if len(chosen) == limits.max_cases:
+            break
+    if not chosen:
+        raise Unfit(failures[0])
+    chosen.sort()
+    files = {name: "".join(lines[i] + "\n" for i in chosen)}
+    return finished(bare(entry), entry.task, files, chosen, len(lines), count, limits)
+
+
+def shape_elements(shape: Any) -> int:
+    """Elements of a tensor of that shape (a scalar has one), or of a list of tensors."""
+    return 1 if shape == [] else extent(shape)
+
+
+def finished(
+    entry: Entry, task: Task, files: dict[str, str], chosen: list[int], total: int, count: int, limits: FitLimits
+) -> Entry:
+    """The entry with its chosen cases, which must also work together."""
+    entry = replace(entry, task=task, files=files, elements=count, cases=f"{len(chosen)} of {total} cases")
+    with placed(entry) as whole:
+        tried(whole, limits, real=True)
+    return entry

@@ -1,0 +1,173 @@
+"""Benchmarks by name: found in a directory of the user's, fitted to this machine in worker processes. No torch here."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from atrl_ms.config import TasksConfig
+from atrl_ms.errors import UserError
+from sandbox.benchmarks.entry import Entry
+from sandbox.benchmarks.kernelbench import folder_of_tasks, kernelbench, multikernelbench
+from sandbox.benchmarks.npukernelbench import npukernelbench
+from sandbox.benchmarks.select import narrow
+
+LOADERS: dict[str, tuple[str, Callable[[Path], list[Entry]]]] = {
+    "kernelbench": ("KernelBench", kernelbench),
+    "npukernelbench_a": ("NPUKernelBench set (a), AscendC tasks", npukernelbench),
+    "npukernelbench_b": ("NPUKernelBench set (b), MultiKernelBench", lambda root: multikernelbench(root, set_b=True)),
+    "multikernelbench": ("MultiKernelBench", lambda root: multikernelbench(root, set_b=False)),
+    "akg_lite": ("akg_kernels_bench_lite", folder_of_tasks),
+}
+
+
+def describe(config: TasksConfig) -> str:
+    """The set's name as it stands beside every number."""
+    if config.suite != "builtin":
+        return LOADERS[config.suite][0] if config.suite in LOADERS else f"tasks of {config.suite}"
+    part = {"held_out": "held-out variants", "train": "training variants", "all": "all variants"}[config.split]
+    return f"built-in suite, {part}"
+
+
+def find_benchmark(name: str, root: str | Path) -> list[Entry]:
+    """All tasks of a benchmark as they lie on disk; what cannot be read carries the reason.
+
+    Args:
+        name: a key of LOADERS, or a directory of KernelBench-style files.
+
+    Raises:
+        UserError: no such benchmark, or not in that directory.
+    """
+    if name not in LOADERS:
+        if Path(name).is_dir():
+            return folder_of_tasks(Path(name))
+        raise UserError(f"no benchmark {name!r} and no such directory; known: builtin, {', '.join(LOADERS)}")
+    if not root or not Path(root).is_dir():
+        given = str(root) or "nothing"
+        raise UserError(f"{name}: needs the directory of its clone (tasks.root or --root), got {given}")
+    return LOADERS[name][1](Path(root))
+
+
+class FitProcess:
+    """One worker process; started again when it ends."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[str] | None = None
+
+    def ask(self, entry: Entry, limits: dict[str, Any]) -> Entry:
+        if self.process is None:
+            env = {**os.environ, "OMP_NUM_THREADS": "1", "TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "HF_HUB_OFFLINE": "1"}
+            root = str(Path(__file__).resolve().parent.parent.parent)
+            env["PYTHONPATH"] = os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH", "")) if p)
+            command = [sys.executable, "-m", "sandbox.benchmarks.worker"]
+            pipe = subprocess.PIPE
+            self.process = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=env, start_new_session=True
+            )
+        assert self.process.stdin is not None and self.process.stdout is not None
+        try:
+            self.process.stdin.write(json.dumps({"entry": entry.to_json(), "limits": limits}) + "\n")
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
+        if not answer:
+            self.close()
+            raise UserError("a worker process that prepares tasks ended; is there memory left on this machine?")
+        return Entry.from_json(json.loads(answer))
+
+    def close(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate()
+            self.process = None
+
+
+def fit_all(
+    entries: Sequence[Entry], limits: dict[str, Any], *, workers: int, on_done: Callable[[Entry], None] | None = None
+) -> list[Entry]:
+    """Fit all entries, `workers` at a time, in the order given. `limits` are the fields of `fit.FitLimits`.
+
+    Raises:
+        UserError: the machine cannot run the workers.
+    """
+    results: list[Entry | None] = [None] * len(entries)
+    done = on_done or (lambda _: None)
+    faults: list[BaseException] = []
+    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for i, entry in enumerate(entries):
+        if entry.skip:
+            results[i] = entry
+            done(entry)
+        else:
+            waiting.put(i)
+
+    def serve() -> None:
+        process = FitProcess()
+        try:
+            while not faults:
+                try:
+                    i = waiting.get_nowait()
+                except queue.Empty:
+                    return
+                fitted = results[i] = process.ask(entries[i], limits)
+                done(fitted)
+        except BaseException as error:
+            faults.append(error)
+        finally:
+            process.close()
+
+    threads = [threading.Thread(target=serve, daemon=True) for _ in range(max(1, workers))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if faults:
+        raise faults[0]
+    return [entry for entry in results if entry is not None]
+
+
+def fitted_entries(config: TasksConfig, *, workers: int, progress: bool) -> list[Entry]:
+    """The benchmark that `tasks.*` names, narrowed and fitted."""
+    from tqdm import tqdm
+
+    entries = narrow(find_benchmark(config.suite, config.root), config)
+    limits = {"max_elements": config.max_elements, "max_cases": config.max_cases}
+    with tqdm(total=len(entries), desc="preparing tasks", unit="task", disable=not progress) as bar:
+
+        def advance(_: Entry) -> None:
+            bar.update()
+
+        return fit_all(entries, limits, workers=workers, on_done=advance)
+
+
+def check_lines(entries: Sequence[Entry]) -> list[str]:
+    """One line per task, then the counts."""
+    lines = []
+    for e in entries:
+        state = "ok" if not e.skip else ("task_invalid" if e.skip.startswith("task_invalid") else "excluded")
+        told = f"{e.cases}, {e.elements} elements" if not e.skip else e.skip.removeprefix("task_invalid: ")
+        lines.append(f"{state:<13}{e.name}: {told}")
+    levels = sorted({e.level for e in entries})
+    for level in levels if len(levels) > 1 else []:
+        lines.append(f"level {level}: {counts([e for e in entries if e.level == level])}")
+    lines.append(counts(entries))
+    return lines
+
+
+def counts(entries: Sequence[Entry]) -> str:
+    """How many were read, run here, may be used."""
+    states = Counter("invalid" if e.skip.startswith("task_invalid") else "out" if e.skip else "ok" for e in entries)
+    runnable = states["ok"] + states["invalid"]
+    return (
+        f"{len(entries)} tasks read, {runnable} runnable here ({states['invalid']} of them task_invalid), "
+        f"{states['out']} excluded with a reason; {states['ok']} may be used"
+    )

@@ -1,0 +1,88 @@
+"""A process that fits entries one at a time, each in a fork with its own limits of memory and time.
+
+`python -m sandbox.benchmarks.worker` reads requests as lines of JSON and answers each with one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import warnings
+
+from sandbox.benchmarks.entry import Entry
+from sandbox.benchmarks.fit import FitLimits, bare, fit
+
+SECONDS = 180.0
+MEMORY = 6 << 30  # address space of a fork
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # whatever a task prints must not be taken for an answer
+    for line in sys.stdin:
+        request = json.loads(line)
+        entry = Entry.from_json(request["entry"])
+        answer = in_fork(entry, FitLimits(**request["limits"]))
+        out.write(json.dumps(answer.to_json()) + "\n")
+        out.flush()
+
+
+def in_fork(entry: Entry, limits: FitLimits) -> Entry:
+    """Fit in a child: its memory comes back, and its death is an answer."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        child(entry, limits, writing)
+    os.close(writing)
+    data = b""
+    timed_out = False
+    with os.fdopen(reading, "rb") as stream:
+        while True:
+            if not select.select([stream], [], [], SECONDS)[0]:
+                timed_out = True
+                os.kill(pid, signal.SIGKILL)
+                break
+            piece = stream.read1(1 << 20)
+            if not piece:
+                break
+            data += piece
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if timed_out:
+        return bare(entry).excluded(f"the reference was not ready after {SECONDS:.0f} s")
+    try:
+        return Entry.from_json(json.loads(data))
+    except ValueError:
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        return bare(entry).excluded(f"the reference ended its process ({how}): out of memory or a crash")
+
+
+def child(entry: Entry, limits: FitLimits, writing: int) -> None:
+    """Fit under the limits, write the answer, leave."""
+    code = 1
+    try:
+        os.setsid()
+        null = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(null, descriptor)
+        warnings.simplefilter("ignore")
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        try:
+            answer = fit(entry, limits)
+        except Exception as error:  # the reference is the benchmark's: whatever it raises is a reason, not a crash
+            answer = bare(entry).excluded(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
+        with os.fdopen(writing, "wb") as stream:
+            stream.write(json.dumps(answer.to_json()).encode())
+        code = 0
+    finally:
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    main()
