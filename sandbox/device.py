@@ -48,7 +48,7 @@ def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
 
     Args:
         request: recording {"kernels", "buffers", "calls"}; blocks; arch; cann; execute (False: compile only);
-            cases: list of {"call", "inputs": bytes per input storage}; params: bytes by name.
+            no_compiler: act as if bishengir were not installed; cases: list of {"call", "inputs": bytes per input storage}; params: bytes by name.
 
     Returns:
         header {"kernels", "compile_seconds", "notes", "cases"} and blocks: for each completed case the storages of
@@ -58,11 +58,13 @@ def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     report = Report()
     blocks: list[bytes] = []
     begin = time.perf_counter()
+    order = _first_variants(recording)
     try:
-        order = _first_variants(recording)
+        if request["no_compiler"]:
+            raise ToolMissing("the Ascend compiler is hidden by option")
         built = _compile(recording, order, request, report)
     except ToolMissing as error:
-        return {"infrastructure": str(error)}, []
+        return {"missing": str(error), "uses": [0] * len(order)}, []
     report.compile_seconds = time.perf_counter() - begin
     failed = any(k["error"] for k in report.kernels if k["needed"])
     unsupported = [k for k in report.kernels if k["needed"] and k["unsupported"]]

@@ -185,6 +185,7 @@ class LocalJudge:
             "cann": self.options.cann,
             "execute": early is None,
             "execution": self.options.execution,
+            "no_compiler": "bishengir" in self.options.hide,
             "profile": "off" if progress.details.get("hidden") else self.options.profile,
             "params": {k: checks.storage_bytes(v) for k, v in prepared.state.items()},
             "cases": [
@@ -196,8 +197,9 @@ class LocalJudge:
         header = outcome.reply
         if header is None or "broken" in header:
             raise self._lost_device(outcome, header, progress)
-        if "infrastructure" in header:
-            raise Infrastructure(header["infrastructure"])
+        if "missing" in header:
+            self._without_compiler(candidate, request, header, progress, prepared, early)
+            return
         needed = [k for k in header["kernels"] if k["needed"]]
         if any(k["crashed"] for k in needed) and early is None:
             self._interpret(candidate, request, header["uses"], progress, probe=True)
@@ -212,6 +214,42 @@ class LocalJudge:
             progress.details["executor"] = "interpreter"
             progress.details["not_native"] = f"{unsupported[0]['name']}: {unsupported[0]['unsupported']}"
             results, data = self._interpret(candidate, request, header["uses"], progress, probe=False)
+        self._compare(results, data, recording, prepared, progress, begin)
+        self._profile(header, prepared, progress)
+
+    def _without_compiler(
+        self,
+        candidate: str,
+        request: dict[str, Any],
+        header: dict[str, Any],
+        progress: Progress,
+        prepared: Prepared,
+        early: Failure | None,
+    ) -> None:
+        """No Ascend compiler on this machine: no compile verdict and no native run, but correctness still counts."""
+        text = (
+            f"not compiled for Ascend: {header['missing']}; kernels run in Triton's interpreter, speed is not modelled"
+        )
+        progress.details["losses"] = [text]
+        progress.stages.append(Stage("compile", True, 0.0, text[:300]))
+        progress.reached = "compile"
+        if early is not None:
+            raise early
+        begin = time.monotonic()
+        progress.details["executor"] = "interpreter"
+        results, data = self._interpret(candidate, request, header["uses"], progress, probe=False)
+        self._compare(results, data, request["recording"], prepared, progress, begin)
+
+    def _compare(
+        self,
+        results: dict[str, Any],
+        data: list[memoryview],
+        recording: dict[str, Any],
+        prepared: Prepared,
+        progress: Progress,
+        begin: float,
+    ) -> None:
+        """Judge the replayed cases."""
         failures, progress.passed = checks.judge_cases(results, data, recording, prepared, self.options)
         if failures:
             lines = feedback.group([(f.details["case"], "; ".join(f.lines)) for f in failures], progress.total)
@@ -219,7 +257,6 @@ class LocalJudge:
             raise Failure(failures[0].verdict, "execute", lines, details)
         progress.stages.append(Stage("execute", True, time.monotonic() - begin, progress.details["executor"]))
         progress.reached = "execute"
-        self._profile(header, prepared, progress)
 
     def _hidden(self, task: Task, candidate: str, seed: int, progress: Progress) -> None:
         """The same candidate at sizes that it was not shown.

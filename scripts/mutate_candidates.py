@@ -29,7 +29,20 @@ from atrl_ms.types import VERDICTS, Task
 from sandbox.options import Options
 from sandbox.pool import SandboxPool
 
-TOKENS = "0 1 -1 16 1000000 None True x n i ( ) [ ] : , + - * / % < > = tl torch BLOCK mask= other= tl.load tl.store self".split()
+TOKENS = [
+    *"01xni()[]:,+-*/%<>=",
+    "-1",
+    "16",
+    "1000000",
+    "None",
+    "True",
+    "tl",
+    "torch",
+    "BLOCK",
+    "mask=",
+    "tl.load",
+    "self",
+]
 
 
 def mutate(source: str, rng: random.Random) -> str:

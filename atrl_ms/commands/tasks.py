@@ -21,12 +21,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check.add_argument("names", nargs="*", metavar="TASK", help="files or names of the suite (default: whole suite)")
     check.add_argument("--workers", type=int, default=2)
     check.add_argument("--seed", type=int, default=0)
+    check.add_argument("--benchmark", metavar="NAME", help="check a benchmark on disk instead, or a directory of tasks")
+    check.add_argument("--root", default="", metavar="DIR", help="the benchmark's clone")
+    check.add_argument("--level", action="append", default=[], metavar="L", help="only this level; may be repeated")
+    check.add_argument("--max-elements", type=int, default=300_000, metavar="N", help="inputs and parameters of a case")
 
 
 def run(args: argparse.Namespace) -> int:
     if args.action == "show":
         print(find_task(args.name).source, end="")
         return 0
+    if args.action == "check" and args.benchmark:
+        return check_benchmark(args)
     if args.action == "check":
         return check_tasks(args.names, args.workers, args.seed)
     return list_tasks(getattr(args, "family", ""))
@@ -52,6 +58,21 @@ def check_tasks(names: list[str], workers: int, seed: int) -> int:
             print(f"{'task_invalid' if problems else 'ok':<13}{name}{': ' if problems else ''}{'; '.join(problems)}")
     print(f"{len(tasks) - invalid} of {len(tasks)} tasks may be used")
     return 1 if invalid else 0
+
+
+def check_benchmark(args: argparse.Namespace) -> int:
+    """Fit and admit every task of a benchmark; one line each, then counts; 1 if none may be used."""
+    from atrl_ms.config import TasksConfig
+    from sandbox.benchmarks.load import check_lines, fitted_entries
+
+    if args.names:
+        raise UserError("--benchmark checks a whole benchmark; leave out the names of tasks")
+    if args.workers < 1 or args.max_elements < 1:
+        raise UserError("--workers and --max-elements must be at least 1")
+    config = TasksConfig(suite=args.benchmark, root=args.root, levels=args.level, max_elements=args.max_elements)
+    entries = fitted_entries(config, workers=args.workers, progress=True)
+    print("\n".join(check_lines(entries)))
+    return 0 if any(not entry.skip for entry in entries) else 1
 
 
 def _task_of(name: str) -> Task:

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     options = Options(arch=args.arch, cann=args.cann, device=args.device, timeout=args.timeout)
     with SandboxPool(options, workers=1) as pool:
         result = pool.submit(task, candidate, seed=args.seed).result()
-        for loss in pool.losses:
+        for loss in [*pool.losses, *result.details.get("losses", [])]:
             print(f"note: {loss}", file=sys.stderr)
     text = json.dumps(result.to_json(), indent=1)
     if args.json == "-":
