@@ -199,7 +199,14 @@ def fit_kernels(
         return np.array(found)
 
     result = optimize.least_squares(
-        residuals, np.log([getattr(start, n) for n in names]), loss="soft_l1", f_scale=0.5, diff_step=0.05, max_nfev=12, xtol=1e-3, ftol=1e-3
+        residuals,
+        np.log([getattr(start, n) for n in names]),
+        loss="soft_l1",
+        f_scale=0.5,
+        diff_step=0.05,
+        max_nfev=12,
+        xtol=1e-3,
+        ftol=1e-3,
     )
     progress("")
     return start.with_values({n: float(f"{v:.4g}") for n, v in zip(names, np.exp(result.x), strict=True)})
