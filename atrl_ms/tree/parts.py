@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -18,14 +18,12 @@ from atrl_ms.rollout.native import NativeEngine
 from atrl_ms.train.learner import Learner
 from atrl_ms.train.optim import OptimizerSettings
 from atrl_ms.train.rl import Parts
+from atrl_ms.tree.completions import WINDOW, ProblemJudge
 from atrl_ms.tree.mcts import SearchSettings, search
 from atrl_ms.tree.prefix_tree import PrefixTree
 from atrl_ms.tree.problems import Problem, generate, is_held_out, load_gsm8k, verify
 from atrl_ms.tree.tokens import copy_tokenizer, tokenizer_of
-from atrl_ms.types import Stage, StepFeedback, Task
-
-WINDOW = 256  # tokens of a prompt, its prefix and the completion
-
+from atrl_ms.types import Task
 
 # ---------------------------------------------------------------- problems
 
@@ -50,25 +48,6 @@ def _problems(config: Config, held_out: bool, count: int) -> list[Problem]:
             )
         return half[:count]
     return list(islice(generate(tree.families, 0 if held_out else tree.seed + 1, held_out), count))
-
-
-class ProblemJudge:
-    """The verifier behind the `Judge` contract: a candidate is the text of a whole solution."""
-
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems = {p.name: p for p in problems}
-
-    async def verify(self, task: Task, candidate: str, *, seed: int = 0) -> StepFeedback:
-        return self.judge(self.problems[task.name], candidate)
-
-    def judge(self, problem: Problem, candidate: str) -> StepFeedback:
-        """Score 1 and `pass` for the right answer, else 0 and `wrong_output`."""
-        score = verify(problem, candidate)
-        ok = score == 1.0
-        stage = Stage("verify", ok, 0.0)
-        return StepFeedback(
-            "pass" if ok else "wrong_output", (stage,), int(ok), 1, score, None, "right" if ok else "wrong"
-        )
 
 
 # ---------------------------------------------------------------- parts

@@ -22,21 +22,14 @@ from atrl_ms.evaluate.sessions import read_sessions, write_sessions
 from atrl_ms.train.rl import Parts, Trainer
 from atrl_ms.train.rollouts import EVALUATE, TRAIN, TaskSampler, derive_seed
 from atrl_ms.train.run_dir import RunDir
+from atrl_ms.tree.completions import ProblemJudge, complete
 from atrl_ms.tree.curriculum import draw_prefixes
-from atrl_ms.tree.parts import WINDOW, ProblemJudge
 from atrl_ms.tree.prefix_tree import PrefixTree
 from atrl_ms.tree.staged import StagedCredit, StagedGroup, describe_staged, staged_credit
 from atrl_ms.types import (
-    Evaluation,
     Group,
-    RolloutEngine,
-    Sample,
-    SampleRequest,
-    Segment,
     Session,
     Task,
-    Tokenizer,
-    TokenKind,
 )
 
 
@@ -143,47 +136,3 @@ class ReasoningTrainer(StagedTrainer):
         )
         write_sessions(path, sessions, self.parts.tokenizer)
         return sessions
-
-
-async def complete(
-    task: Task,
-    prefix: list[int],
-    seed: int,
-    *,
-    engine: RolloutEngine,
-    tokenizer: Tokenizer,
-    judge: ProblemJudge,
-    temperature: float,
-    top_p: float = 1.0,
-    top_k: int = 0,
-    max_new_tokens: int = 64,
-) -> Session:
-    """Sample one completion of a problem's prompt and `prefix` (ids), judge the whole solution."""
-    context = [*tokenizer.encode(task.source), *prefix]
-    sample = await engine.generate(
-        SampleRequest(context, max_new_tokens, temperature, top_p, top_k, (tokenizer.eos_id,), seed)
-    )
-    stopped = sample.finish_reason == "stop"
-    body = sample.token_ids[:-1] if stopped else sample.token_ids
-    text = tokenizer.decode([*prefix, *body])
-    feedback = await judge.verify(task, text) if stopped else judge.judge(judge.problems[task.name], "")
-    session = Session(task.name, seed, WINDOW, [completion_segment(context, sample)])
-    session.evaluations.append(Evaluation(0, 0, feedback.score, feedback.verdict, text, feedback))
-    session.finish = "submitted" if stopped else "max_tokens"
-    session.best_candidate, session.best_verdict = text, feedback.verdict
-    return session
-
-
-def completion_segment(context: list[int], sample: Sample) -> Segment:
-    """Prompt and prefix as frozen context, the completion as the sampled stream."""
-    n, m = len(context), len(sample.token_ids)
-    return Segment(
-        token_ids=np.array([*context, *sample.token_ids], np.int32),
-        context_len=n,
-        mask=np.arange(n + m) >= n,
-        logprobs=np.array([0.0] * n + list(sample.logprobs), np.float32),
-        kinds=np.array([int(TokenKind.OBS)] * n + [int(TokenKind.ACT)] * m, np.uint8),
-        turns=np.array([-1] * n + [0] * m, np.int32),
-        versions=np.array([-1] * n + [sample.policy_version] * m, np.int32),
-        ended_by=sample.finish_reason,
-    )
