@@ -1,16 +1,19 @@
 """Runs the probes of the knowledge base through the real Ascend compiler, in a process of its own.
 
-A fact is confirmed if every probe comes out as it says, refuted if one does not, untestable without probes.
+A fact is confirmed if every probe comes out as it says, refuted if one does not, untestable without probes. What was
+found is kept in checked.json beside the facts, with a digest of its probes: a fact that changes is unchecked again.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,11 +24,12 @@ from kb.index import CHECKED, Fact, Probe, Status
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one fact: `reasons` says of every probe that failed why."""
+    """What became of one fact: `reasons` says of every probe that failed why; `tool` names who decided."""
 
     fact: Fact
     status: Status
     reasons: tuple[str, ...] = ()
+    tool: str = ""
 
 
 def judge_probe(probe: Probe, answer: dict[str, Any]) -> str:
@@ -53,63 +57,87 @@ def kernel_body(hivm: str) -> str:
     return hivm[marks[0] :] if marks else hivm
 
 
-def run_probes(
-    facts: Sequence[Fact], *, cann: str = "9.0.0", progress: Callable[[int, int], object] | None = None
-) -> tuple[list[Outcome], str]:
-    """The outcome of every fact and the versions of the tools that decided.
+class Compiler:
+    """The probe process: a question in, an answer out."""
 
-    Args:
-        progress: called with (probes done, probes in all).
+    def __init__(self, process: subprocess.Popen[str], errors: Any, cann: str) -> None:
+        self.process, self.errors, self.cann = process, errors, cann
+
+    def ask(self, fact: Fact, probe: Probe) -> dict[str, Any]:
+        """The compiler's answer to one probe.
+
+        Raises:
+            UserError: the process died, for example because the compiler is not installed.
+        """
+        assert self.process.stdin and self.process.stdout
+        question = {"source": fact.kernels[probe.block], "cann": self.cann}
+        question |= probe.model_dump(include={"args", "options", "arch"})
+        try:
+            self.process.stdin.write(json.dumps(question) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if line:
+            return json.loads(line)
+        self.process.wait()
+        self.errors.seek(0)
+        reason = (self.errors.read().strip().splitlines() or ["no message"])[-1]
+        raise UserError(f"the probe process ended at fact '{fact.id}': {reason}")
+
+
+@contextmanager
+def compiler(cann: str) -> Iterator[Compiler]:
+    """A running probe process."""
+    command = [sys.executable, "-m", "sandbox.probe"]
+    root = Path(__file__).parents[1]
+    # Errors go to a file: a pipe that nobody reads would fill and stop the process.
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, cwd=root
+        )
+        try:
+            yield Compiler(process, errors, cann)
+        finally:
+            process.kill()
+            process.communicate()
+
+
+def run_probes(facts: Iterable[Fact], *, cann: str = "9.0.0") -> Iterator[Outcome]:
+    """The outcome of each fact as it is found.
 
     Raises:
         UserError: the compiler is not installed, or the probe process died.
     """
-    jobs = [(fact, probe) for fact in facts for probe in fact.probes]
-    command = [sys.executable, "-m", "sandbox.probe"]
-    failures: dict[str, list[str]] = {fact.id: [] for fact in facts}
-    version = ""
-    with (
-        tempfile.TemporaryFile("w+") as errors,  # a pipe that nobody reads would fill and stop the process
-        subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            cwd=Path(__file__).parents[1],
-        ) as process,
-    ):
-        assert process.stdin and process.stdout
-        for done, (fact, probe) in enumerate(jobs, 1):
-            question = {"source": fact.kernels[probe.block], "cann": cann}
-            question |= probe.model_dump(include={"args", "options", "arch"})
-            try:
-                process.stdin.write(json.dumps(question) + "\n")
-                process.stdin.flush()
-                line = process.stdout.readline()
-            except BrokenPipeError:
-                line = ""
-            if not line:
-                process.wait()
-                errors.seek(0)
-                reason = (errors.read().strip().splitlines() or ["no message"])[-1]
-                raise UserError(f"the probe process ended at fact '{fact.id}': {reason}")
-            answer = json.loads(line)
-            version = answer["version"]
-            difference = judge_probe(probe, answer)
-            if difference:
-                failures[fact.id].append(f"kernel {probe.block}, {probe.args}: {difference}")
-            if progress:
-                progress(done, len(jobs))
-        process.stdin.close()
-    outcomes = []
-    for fact in facts:
-        status: Status = "untestable" if not fact.probes else "refuted" if failures[fact.id] else "confirmed"
-        outcomes.append(Outcome(fact, status, tuple(failures[fact.id])))
-    return outcomes, version
+    with compiler(cann) as process:
+        for fact in facts:
+            reasons, tool = [], ""
+            for probe in fact.probes:
+                answer = process.ask(fact, probe)
+                tool = answer["version"]
+                difference = judge_probe(probe, answer)
+                if difference:
+                    reasons.append(f"kernel {probe.block}, {probe.args}: {difference}")
+            status: Status = "untestable" if not fact.probes else "refuted" if reasons else "confirmed"
+            yield Outcome(fact, status, tuple(reasons), tool)
 
 
-def save(outcomes: Sequence[Outcome], version: str, directory: Path) -> None:
-    """Write what was found beside the facts."""
-    status = {outcome.fact.id: outcome.status for outcome in outcomes if outcome.fact.probes}
-    (directory / CHECKED).write_text(json.dumps({"tool": version, "status": status}, indent=1) + "\n")
+def record(outcomes: Sequence[Outcome], facts: Sequence[Fact], directory: Path) -> None:
+    """Write `outcomes` beside the facts; what is known of other facts that did not change stays.
+
+    Args:
+        facts: all facts of the directory; records of facts that are no longer there are dropped.
+    """
+    known = {
+        fact.id: {"digest": fact.probe_digest, "status": fact.status, "tool": fact.tool}
+        for fact in facts
+        if fact.status in ("confirmed", "refuted")
+    }
+    known |= {
+        outcome.fact.id: {"digest": outcome.fact.probe_digest, "status": outcome.status, "tool": outcome.tool}
+        for outcome in outcomes
+        if outcome.fact.probes
+    }
+    temporary = directory / (CHECKED + ".tmp")
+    temporary.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n")
+    os.replace(temporary, directory / CHECKED)

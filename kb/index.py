@@ -11,6 +11,7 @@ Text in Markdown. A fenced block with the info string "python probe" is the fact
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -24,7 +25,7 @@ from atrl_ms.errors import UserError
 FACTS = Path(__file__).parent / "facts"
 CHECKED = "checked.json"
 
-Status = Literal["confirmed", "refuted", "untestable"]
+Status = Literal["confirmed", "refuted", "unchecked", "untestable"]
 
 OperatorClass = Literal[
     "all", "elementwise", "reduction", "softmax", "norm", "matmul", "attention", "gather", "transpose", "halves",
@@ -69,8 +70,14 @@ class Fact(BaseModel):
     probes: tuple[Probe, ...] = ()
     body: str = ""
     kernels: tuple[str, ...] = ()  # of the probes
-    status: Status = "untestable"  # what the compiler said of the probes
+    status: Status = "untestable"  # what the compiler said of the probes; unchecked if it has not been asked
     tool: str = ""  # tools and versions that said it
+
+    @property
+    def probe_digest(self) -> str:
+        """Changes when a probe or its kernel changes."""
+        content = [[probe.model_dump() for probe in self.probes], self.kernels]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     @model_validator(mode="after")
     def probes_have_kernels(self) -> Fact:
@@ -125,15 +132,13 @@ def load_facts(directory: Path = FACTS) -> list[Fact]:
     """
     facts = [fact for path in sorted(directory.glob("*.md")) for fact in read_file(path)]
     checked = directory / CHECKED
-    if checked.is_file():
-        record = json.loads(checked.read_text())
-        known = record["status"]
-        facts = [
-            fact.model_copy(update={"status": known[fact.id], "tool": record["tool"]})
-            if known.get(fact.id, "untestable") != "untestable"
-            else fact
-            for fact in facts
-        ]
+    known = json.loads(checked.read_text()) if checked.is_file() else {}
+    for number, fact in enumerate(facts):
+        if fact.probes:
+            found = known.get(fact.id, {})
+            valid = found.get("digest") == fact.probe_digest
+            update = {"status": found["status"], "tool": found["tool"]} if valid else {"status": "unchecked"}
+            facts[number] = fact.model_copy(update=update)
     if not facts:
         raise UserError(f"{directory}: no knowledge base here (no facts in *.md files)")
     seen: set[str] = set()

@@ -24,7 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     search = sub.add_parser("search", help="entries for an error text or for words")
     search.add_argument("text", nargs="+")
     check = sub.add_parser("check", help="run every probe through the Ascend compiler")
-    check.add_argument("ids", nargs="*", help="only these facts (nothing is recorded then)")
+    check.add_argument("ids", nargs="*", help="only these facts")
+    check.add_argument("--new", action="store_true", help="only facts that are unchecked or were refuted")
     check.add_argument("--cann", default="9.0.0", help="CANN release whose compiler decides")
     for child in (outline, show, search, check):
         child.add_argument("--dir", type=Path, default=FACTS, help="directory of a knowledge base")
@@ -53,22 +54,28 @@ def run(args: argparse.Namespace) -> int:
 
 
 def check(facts: list[Fact], args: argparse.Namespace) -> int:
-    """Run the probes; exit code 1 if a fact is refuted."""
-    from kb.check import run_probes, save
+    """Run the probes and record what they say; exit code 1 if a fact is refuted."""
+    from kb.check import record, run_probes
 
-    if args.ids:
-        unknown = set(args.ids) - {fact.id for fact in facts}
-        if unknown:
-            raise UserError(f"no such fact: {', '.join(sorted(unknown))}")
-        facts = [fact for fact in facts if fact.id in args.ids]
-    with tqdm(total=sum(len(fact.probes) for fact in facts), desc="probes", unit="probe") as bar:
-        outcomes, version = run_probes(facts, cann=args.cann, progress=lambda done, total: bar.update())
-    for outcome in outcomes:
-        for reason in outcome.reasons:
-            print(f"refuted    {outcome.fact.id}: {reason}")
+    unknown = set(args.ids) - {fact.id for fact in facts}
+    if unknown:
+        raise UserError(f"no such fact: {', '.join(sorted(unknown))}")
+    chosen = [
+        fact
+        for fact in facts
+        if (not args.ids or fact.id in args.ids) and (not args.new or fact.status in ("unchecked", "refuted"))
+    ]
+    outcomes = []
+    with tqdm(total=sum(len(fact.probes) for fact in chosen), desc="probes", unit="probe") as bar:
+        for outcome in run_probes(chosen, cann=args.cann):
+            bar.update(len(outcome.fact.probes))
+            for reason in outcome.reasons:
+                bar.write(f"refuted    {outcome.fact.id}: {reason}")
+            outcomes.append(outcome)
+            if outcome.fact.probes:  # at once, so that a check that is broken off goes on with --new
+                record(outcomes, facts, args.dir)
     counts = Counter(outcome.status for outcome in outcomes)
     mix = ", ".join(f"{number} {status}" for status, number in sorted(counts.items()))
-    print(f"{len(outcomes)} facts: {mix}; {version or 'no probes'}")
-    if not args.ids:
-        save(outcomes, version, args.dir)
+    tools = sorted({outcome.tool for outcome in outcomes if outcome.tool})
+    print(f"{len(outcomes)} facts: {mix or 'nothing to check'}; {', '.join(tools) or 'no probes'}")
     return 1 if counts["refuted"] else 0
