@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from atrl_ms.errors import UserError
 
@@ -58,6 +58,17 @@ class AgentConfig(Section):
     knowledge_tokens: int = Field(64, ge=0, description="budget of the knowledge header; 0 turns it off")
     feedback_tokens: int = Field(64, ge=8, description="budget of one feedback message")
     stop_on_pass: bool = Field(True, description="end the session at the first passing kernel")
+
+    @model_validator(mode="after")
+    def window_holds_a_turn(self) -> AgentConfig:
+        summary = self.max_summary_tokens if self.compaction == "hybrid" and self.max_compactions else 0
+        turn = self.max_reply_tokens + self.feedback_tokens + summary
+        if turn >= self.window:
+            raise ValueError(
+                f"window {self.window} has no room for a task beside one reply ({self.max_reply_tokens}), its feedback "
+                f"({self.feedback_tokens}) and a summary ({summary}); raise window above {turn} plus the task"
+            )
+        return self
 
 
 class SandboxConfig(Section):
@@ -294,6 +305,8 @@ def validate(data: dict[str, Any], origin: str) -> Config:
             key = ".".join(str(part) for part in fault["loc"])
             if fault["type"] == "extra_forbidden":
                 faults.append(f"unknown key '{key}'{suggestion(fault['loc'])}")
+            elif fault["type"] == "value_error":  # of a whole section: it names the numbers itself
+                faults.append(f"{key}: {fault['msg'].removeprefix('Value error, ')}")
             else:
                 faults.append(f"{key}: {fault['msg']} (got {fault['input']!r})")
         raise UserError(f"{origin}: {'; '.join(faults)}") from error

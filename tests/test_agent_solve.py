@@ -81,6 +81,7 @@ def test_solve_against_a_server_leaves_kernel_session_and_report(tmp_path, capsy
         (["TASK", "--model", "http://127.0.0.1:9"], "cannot be reached"),
         (["TASK", "--model", "http://127.0.0.1:9", "--set", "agent.windw=3"], "windw"),
         (["TASK", "--model", "http://127.0.0.1:9", "--turns", "0"], "max_turns"),
+        (["TASK", "--model", "http://127.0.0.1:9", "--set", "agent.window=900"], "window 900 has no room"),
     ],
 )
 def test_a_users_mistake_is_one_line(arguments, part, tmp_path, capsys, monkeypatch):
