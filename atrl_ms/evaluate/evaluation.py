@@ -1,9 +1,9 @@
 """`atrl eval`: every sample of every task is written, judged and put on disk at once; a restart does only the rest.
 
-    tasks.json            the tasks as they are judged, and what is left out, with reasons
-    samples.jsonl         one line per finished sample
-    sessions/samples.jsonl  sessions of models
-    scores.json, scores.csv, samples.csv, report.html
+tasks.json            the tasks as they are judged, and what is left out, with reasons
+samples.jsonl         one line per finished sample
+sessions/samples.jsonl  sessions of models
+scores.json, scores.csv, samples.csv, report.html
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from sandbox.benchmarks.entry import Entry, materialise
 from sandbox.benchmarks.select import builtin_entries, narrow
 from sandbox.options import Options
 from sandbox.pool import SandboxPool
-from sandbox.suite import load_suite
 
 WRITE, JUDGE = 3, 4  # purposes of seeds (rollouts.TRAIN and EVALUATE are 1 and 2)
 ATTEMPTS = 3  # of a sample that meets an infrastructure fault
@@ -194,7 +193,7 @@ class Evaluation:
         from tqdm import tqdm
 
         # A machine that cannot judge says so here, before any task could be blamed.
-        await judge.verify(load_suite()[0], "")
+        await asyncio.get_running_loop().run_in_executor(None, judge.start)
         async with open_writer(self.config, entries, judge) as writer:
             jobs = [Job(entry, i) for entry in entries for i in writer.samples(entry)]
             rest = [job for job in jobs if not log.finished(job.entry, job.sample)]

@@ -50,6 +50,16 @@ def multikernelbench(root: Path, *, set_b: bool) -> list[Entry]:
     return entries
 
 
+def akg_lite(root: Path) -> list[Entry]:
+    """`t{1,2,3}/*.py`, in the benchmark's folder or below a clone of AKG; the tier is the level."""
+    places = (root, root / "akg_kernels_bench_lite", root / "akg_agents" / "benchmark" / "akg_kernels_bench_lite")
+    base = next((d for d in (*places, root / "benchmark" / "akg_kernels_bench_lite") if (d / "t1").is_dir()), None)
+    if base is None:
+        raise UserError(f"{root}: no folder t1; give the folder akg_kernels_bench_lite")
+    files = [file for folder in sorted(base.glob("t[0-9]*")) for file in sorted(folder.glob("*.py"))]
+    return [read_entry(f, f"{f.parent.name}/{f.stem}", base, f.parent.name, "", ()) for f in files]
+
+
 def folder_of_tasks(root: Path) -> list[Entry]:
     """Every file below a directory that defines Model and inputs; sub-folders are categories."""
     if not root.is_dir():

@@ -16,7 +16,7 @@ from typing import Any
 from atrl_ms.config import TasksConfig
 from atrl_ms.errors import UserError
 from sandbox.benchmarks.entry import Entry
-from sandbox.benchmarks.kernelbench import folder_of_tasks, kernelbench, multikernelbench
+from sandbox.benchmarks.kernelbench import akg_lite, folder_of_tasks, kernelbench, multikernelbench
 from sandbox.benchmarks.npukernelbench import npukernelbench
 from sandbox.benchmarks.select import narrow
 
@@ -25,7 +25,7 @@ LOADERS: dict[str, tuple[str, Callable[[Path], list[Entry]]]] = {
     "npukernelbench_a": ("NPUKernelBench set (a), AscendC tasks", npukernelbench),
     "npukernelbench_b": ("NPUKernelBench set (b), MultiKernelBench", lambda root: multikernelbench(root, set_b=True)),
     "multikernelbench": ("MultiKernelBench", lambda root: multikernelbench(root, set_b=False)),
-    "akg_lite": ("akg_kernels_bench_lite", folder_of_tasks),
+    "akg_lite": ("akg_kernels_bench_lite", akg_lite),
 }
 
 

@@ -27,14 +27,14 @@ def _randn(*size, dtype=None, **options):
     return torch.randn(*size, **options).to(dtype)
 '''
 
-INTERFACE = '''
+INTERFACE = """
 def get_input_groups():
     return [list(case_inputs(dict(case), device="cpu")) for case in CASES]
 
 
 def get_init_inputs():
     return list(case_init_inputs(dict(CASES[0]), device="cpu"))
-'''
+"""
 
 
 def npukernelbench(root: Path) -> list[Entry]:
@@ -58,9 +58,7 @@ def npukernelbench(root: Path) -> list[Entry]:
         except (OSError, SyntaxError, ValueError) as error:
             source, rows, skip = "", (), f"cannot be read: {type(error).__name__}: {error}"
         task = Task(name, source, family=category, directory=str(base.resolve()))
-        entries.append(
-            Entry(task, level.removeprefix("level"), category, (operator.name,), "rows", skip, {}, rows)
-        )
+        entries.append(Entry(task, level.removeprefix("level"), category, (operator.name,), "rows", skip, {}, rows))
     return entries
 
 
