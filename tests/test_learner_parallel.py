@@ -1,0 +1,65 @@
+"""Two processes train as one; a rank that dies ends the job with a message."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+WORKER = Path(__file__).parent / "parallel_worker.py"
+MSRUN = Path(sys.executable).parent / "msrun"
+
+
+def environment() -> dict[str, str]:
+    env = {**os.environ, "OMP_NUM_THREADS": "1"}
+    env["PATH"] = f"{Path(sys.executable).parent}:{env['PATH']}"
+    env["PYTHONPATH"] = str(WORKER.parents[1])
+    return env
+
+
+def free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
+
+
+def msrun(directory: Path, victim: int, timeout: float) -> subprocess.CompletedProcess[str]:
+    if not (MSRUN.exists() or shutil.which("msrun")):
+        pytest.skip("msrun is not installed")
+    command = [str(MSRUN), "--worker_num", "2", "--local_worker_num", "2", "--join", "True", "--master_port"]
+    command += [str(free_port()), "--log_dir", str(directory / "logs"), str(WORKER), str(directory), str(victim)]
+    return subprocess.run(
+        command, cwd=directory, env=environment(), capture_output=True, text=True, timeout=timeout, check=False
+    )
+
+
+def test_two_processes_give_the_losses_and_parameters_of_one(tmp_path):
+    single = subprocess.run(
+        [sys.executable, str(WORKER), str(tmp_path), "-1"],
+        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert single.returncode == 0, single.stderr[-2000:]
+    double = msrun(tmp_path, -1, 600)
+    assert double.returncode == 0, double.stdout[-2000:] + double.stderr[-2000:]
+    one, two = np.load(tmp_path / "result_1.npz"), np.load(tmp_path / "result_2.npz")
+    assert set(one.files) == set(two.files)
+    for name in one.files:
+        assert np.abs(one[name] - two[name]).max() <= 1e-6, name
+    assert one["losses"][4] < one["losses"][0]  # it learned, so equal parameters are not those of the start
+
+
+def test_a_rank_that_dies_ends_the_whole_job_with_a_message(tmp_path):
+    started = time.time()
+    job = msrun(tmp_path, 1, 600)
+    assert job.returncode != 0
+    logs = "".join(p.read_text(errors="replace") for p in (tmp_path / "logs").rglob("*.log"))
+    assert "rank 1 died" in logs or "rank 1 failed" in logs or "exit" in job.stdout + job.stderr + logs
+    assert not (tmp_path / "result_2.npz").exists()
+    assert time.time() - started < 600
