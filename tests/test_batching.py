@@ -1,6 +1,7 @@
 """Micro-batches: every trained token exactly once, aligned, within the budget, in few shapes."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from session_factory import make_session
@@ -8,7 +9,7 @@ from session_factory import make_session
 from atrl_ms.algos.advantages import group_credit
 from atrl_ms.algos.aggregation import count_trained
 from atrl_ms.config import AlgoConfig
-from atrl_ms.train.batching import make_micro_batches
+from atrl_ms.train.batching import make_micro_batches, micro_batch_shapes
 from atrl_ms.train.learner import B_BUCKETS, T_BUCKETS
 from atrl_ms.types import Group
 
@@ -27,7 +28,7 @@ shapes_strategy = st.lists(st.lists(st.integers(1, 6), min_size=1, max_size=3), 
 def test_every_trained_token_is_in_exactly_one_place(shapes, budget, aggregation):
     algo = AlgoConfig(aggregation=aggregation)
     credits = make_credits(shapes, algo)
-    batches = make_micro_batches(credits, algo, budget, pad_id=0)
+    batches = make_micro_batches(credits, algo, budget, 128, pad_id=0)
     seen = set()
     for batch in batches:
         rows, length = batch.token_ids.shape
@@ -54,7 +55,7 @@ def test_weights_do_not_depend_on_the_token_budget():
     credits = make_credits([[2, 3], [1], [4, 1, 1], [6]], algo)
     maps = []
     for budget in (40, 10_000):
-        batches = make_micro_batches(credits, algo, budget, pad_id=0)
+        batches = make_micro_batches(credits, algo, budget, 128, pad_id=0)
         maps.append({row: batch.weights[b].sum() for batch in batches for b, row in enumerate(batch.rows)})
     assert maps[0].keys() == maps[1].keys()
     assert all(np.isclose(maps[0][row], maps[1][row]) for row in maps[0])
@@ -64,7 +65,7 @@ def test_masked_sessions_take_no_room():
     algo = AlgoConfig()
     sessions = [make_session([[1.0]]), make_session([[0.0]], finish="max_turns"), make_session([[0.0], [0.0]])]
     credits = group_credit(Group("t", sessions), algo).credits
-    rows = {row for batch in make_micro_batches(credits, algo, 1000, 0) for row in batch.rows}
+    rows = {row for batch in make_micro_batches(credits, algo, 1000, 128, 0) for row in batch.rows}
     assert rows == {(0, 0), (2, 0), (2, 1)}
 
 
@@ -72,13 +73,17 @@ def test_global_counts_scale_the_weights_of_a_rank():
     algo = AlgoConfig()
     credits = make_credits([[2], [3]], algo)
     counts = count_trained([c.trained for c in credits])
-    alone = make_micro_batches(credits, algo, 1000, 0)
-    shared = make_micro_batches(credits, algo, 1000, 0, counts=counts * 4)
+    alone = make_micro_batches(credits, algo, 1000, 128, 0)
+    shared = make_micro_batches(credits, algo, 1000, 128, 0, counts=counts * 4)
     assert np.allclose(alone[0].weights, 4 * shared[0].weights)
 
 
-def test_shapes_are_the_buckets_of_the_learner():
+@pytest.mark.parametrize("window", [64, 100, 384, 512, 1024])
+def test_there_are_at_most_two_shapes_and_they_are_buckets_of_the_learner(window):
+    shapes = micro_batch_shapes(window, 2048)
+    assert len(shapes) <= 2 and shapes[-1][1] >= window
+    assert all(rows in B_BUCKETS and length in T_BUCKETS for rows, length in shapes)
     algo = AlgoConfig()
-    for batch in make_micro_batches(make_credits([[1, 9], [5], [3], [2], [20]], algo), algo, 300, 0):
-        rows, length = batch.token_ids.shape
-        assert rows in B_BUCKETS and length in T_BUCKETS
+    credits = make_credits([[1, 9], [5], [3], [2], [8]], algo)
+    batches = make_micro_batches(credits, algo, 2048, window, 0)
+    assert {batch.token_ids.shape for batch in batches} <= set(shapes)

@@ -16,7 +16,7 @@ def gradient(sessions, algo, tmp_path, token_budget=10_000):
     learner = make_parts(make_config(tmp_path)).learner
     credits = group_credit(Group("t", sessions), algo).credits
     loss = shared_loss(algo.model_dump_json(), True)
-    batches = make_micro_batches(credits, algo, token_budget, 0)
+    batches = make_micro_batches(credits, algo, token_budget, 64, 0)
     value = sum(float(learner.accumulate(batch.columns(), loss)[0]) for batch in batches)
     return np.concatenate([total.asnumpy().ravel().copy() for total in learner.sums]), value
 

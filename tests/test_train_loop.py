@@ -20,7 +20,7 @@ from atrl_ms.train.rl import Diverged, evaluation_jobs
 from atrl_ms.train.rollouts import TaskSampler
 from atrl_ms.train.run_dir import RunDir
 
-TIMES = ("seconds", "tokens_per_s", "audit")  # the audit is made once in every process
+TIMES = ("seconds", "tokens_per_s")
 
 
 def numbers(run):

@@ -1,8 +1,8 @@
 """Sessions with credit to padded micro-batches of a few fixed shapes.
 
 Position t of every array refers to token t of its segment, as predicted from the tokens before it. One segment a row;
-a segment keeps its own context, which is never trained. Shapes are the learner's buckets: a jitted step is compiled
-once for each.
+a segment keeps its own context, which is never trained. There are two shapes only, for segments up to half the window
+and up to the whole: a jitted step is compiled, and keeps its buffers, for each shape.
 
 Dimension letters: B rows, T tokens of a row.
 """
@@ -44,30 +44,39 @@ class MicroBatch:
         }
 
 
+def micro_batch_shapes(window: int, token_budget: int) -> list[tuple[int, int]]:
+    """The shapes (B, T) of a run, shortest first; every batch is padded to one of them."""
+    lengths = sorted({bucket(-(-window // 2), T_BUCKETS), bucket(window, T_BUCKETS)})
+    return [(max((b for b in B_BUCKETS if b * t <= token_budget), default=1), t) for t in lengths]
+
+
 def make_micro_batches(
     credits: Sequence[Credit],
     algo: AlgoConfig,
     token_budget: int,
+    window: int,
     pad_id: int,
     counts: np.ndarray | None = None,
 ) -> list[MicroBatch]:
     """Pack every segment with a trained token, longest first, into micro-batches of at most `token_budget` tokens.
 
     Args:
+        window: the longest segment that can occur.
         counts: `count_trained` summed over all ranks; of `credits` alone if None.
 
     A row that alone exceeds the budget gets a micro-batch of its own.
     """
+    shapes = micro_batch_shapes(window, token_budget)
     trained = [credit.trained for credit in credits]
     weights = token_weights(trained, count_trained(trained) if counts is None else counts, algo)
     rows = [(g, s) for g, rollout in enumerate(trained) for s, trained_T in enumerate(rollout) if trained_T.any()]
     rows.sort(key=lambda row: -used_length(trained[row[0]][row[1]]))  # stable: the same order for the same sessions
     batches = []
     while rows:
-        length = bucket(used_length(trained[rows[0][0]][rows[0][1]]), T_BUCKETS)
-        capacity = max((b for b in B_BUCKETS if b * length <= token_budget), default=1)
-        chunk, rows = rows[:capacity], rows[capacity:]
-        batches.append(pack(credits, weights, chunk, (bucket(len(chunk), B_BUCKETS), length), pad_id))
+        longest = used_length(trained[rows[0][0]][rows[0][1]])
+        shape = next(shape for shape in shapes if longest <= shape[1])
+        chunk, rows = rows[: shape[0]], rows[shape[0] :]
+        batches.append(pack(credits, weights, chunk, shape, pad_id))
     return batches
 
 

@@ -13,7 +13,7 @@ from atrl_ms.config import Config
 from atrl_ms.errors import UserError
 from atrl_ms.policy.config import ModelConfig, read_config
 from atrl_ms.policy.weights import fused_layout
-from atrl_ms.train.learner import B_BUCKETS, T_BUCKETS, bucket
+from atrl_ms.train.batching import micro_batch_shapes
 
 FLOAT = 4  # bytes; the native backend computes in float32
 GIB = 2**30
@@ -81,8 +81,7 @@ def make_plan(config: Config) -> Plan:
             "no task would fit"
         )
     parameters = parameter_count(model)
-    lengths = sorted({min(b, T_BUCKETS[-1]) for b in T_BUCKETS if b <= bucket(agent.window, T_BUCKETS)})
-    shapes = [(max((b for b in B_BUCKETS if b * t <= train.micro_batch_tokens), default=1), t) for t in lengths]
+    shapes = micro_batch_shapes(agent.window, train.micro_batch_tokens)
     cache = 2 * model.num_hidden_layers * engine.max_batch * agent.window * model.kv_size
     moments = 1 if train.optimizer == "muon" else 2
     memory = {
