@@ -270,6 +270,8 @@ class LinalgModule:
         text: module for bishengir-compile (named operations, with locations).
         native_text: module for the CPU (generic operations, without locations).
         mix_mode: "aiv" (vector core), "aic" (cube) or "mix".
+        wide: whether the lowering turned a masked access into one of all lanes (a load and a select, or a load, a
+            select and a store), because the mask is no range of neighbours.
     """
 
     ir: KernelIR
@@ -277,6 +279,7 @@ class LinalgModule:
     native_text: str
     kernel_name: str
     mix_mode: str
+    wide: bool
 
 
 def lower_to_linalg(ir: KernelIR, target: str = toolchain.DEFAULT_ARCH) -> LinalgModule:
@@ -287,7 +290,7 @@ def lower_to_linalg(ir: KernelIR, target: str = toolchain.DEFAULT_ARCH) -> Linal
         ToolMissing: triton-ascend is not installed.
     """
     cache = toolchain.Cache("linalg")
-    key = toolchain.Cache.key(ir.key(target))
+    key = toolchain.Cache.key("2", ir.key(target))  # 2: version of the stored fields
     stored = cache.get(key)
     if stored is not None:
         data = json.loads(stored)
@@ -300,10 +303,14 @@ def lower_to_linalg(ir: KernelIR, target: str = toolchain.DEFAULT_ARCH) -> Linal
         source = Path(folder) / "kernel.ttir.mlir"
         source.write_text(ir.ttir)
         runs = []
-        for named in (True, False):
-            command = [program, str(source), *_adapter_flags(options, named)]
-            if named:
-                command.append("--mlir-print-debuginfo")
+        commands = [
+            [*_adapter_flags(options, True), "--mlir-print-debuginfo"],
+            _adapter_flags(options, False),
+        ]
+        if _masked_accesses(ir.ttir):
+            commands.append([flag for flag in commands[1] if flag.startswith("--discrete-mask")])
+        for flags in commands:
+            command = [program, str(source), *flags]
             runs.append(
                 subprocess.Popen(
                     command,
@@ -332,9 +339,15 @@ def lower_to_linalg(ir: KernelIR, target: str = toolchain.DEFAULT_ARCH) -> Linal
         line, number = _mlir_error(errors, f"triton-adapter-opt ended with code {code} and no message")
         cache.put(key, json.dumps({"error": line, "line": number}).encode())
         raise CompileError("linalg", line, ir.source_line(number))
-    data = {"text": text, "native_text": native, "kernel_name": kernel[1], "mix_mode": mix[1]}
+    wide = len(outputs) > 2 and _masked_accesses(outputs[2][1]) < _masked_accesses(ir.ttir)
+    data = {"text": text, "native_text": native, "kernel_name": kernel[1], "mix_mode": mix[1], "wide": wide}
     cache.put(key, json.dumps(data).encode())
     return LinalgModule(ir, **data)
+
+
+def _masked_accesses(ttir: str) -> int:
+    """Number of loads and stores with a mask."""
+    return len(re.findall(r"\btt\.load %[\w#]+, %|\btt\.store %[\w#]+, %[\w#]+, %", ttir))
 
 
 def _adapter_flags(options: dict[str, Any], named: bool) -> list[str]:

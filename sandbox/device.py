@@ -69,6 +69,7 @@ def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     failed = any(k["error"] for k in report.kernels if k["needed"])
     unsupported = [k for k in report.kernels if k["needed"] and k["unsupported"]]
     if request["execute"] and not failed and not unsupported:
+        request["lenient"] = any(item.native is not None and item.native.wide for item in built.values())
         for case in request["cases"]:
             with watchdog(request["execution"]):
                 result = replay(recording, request, case, lambda *a: _launch(built, *a), blocks)

@@ -60,7 +60,8 @@ def replay(
 
     Args:
         recording: {"buffers", "calls"}.
-        request: "blocks" of `set` operations and "params" by name.
+        request: "blocks" of `set` operations, "params" by name, and optionally "lenient": whether a kernel's lowering
+            touches lanes that its masks exclude (see `GuardedMemory`).
         case: "call" and "inputs" (bytes of every input storage).
         blocks: receives the storages of outputs and inputs after the first run, then the second's that differ.
 
@@ -119,7 +120,9 @@ def _place(
     """New guarded memory for every buffer of the call; inputs and parameters get their content."""
     for index in sorted(used_buffers(recording["calls"][case["call"]])):
         buffer = recording["buffers"][index]
-        memory = memories[index] = GuardedMemory(buffer["nbytes"], placement, poison)
+        memory = memories[index] = GuardedMemory(
+            buffer["nbytes"], placement, poison, lenient=request.get("lenient", False)
+        )
         if buffer["kind"] == "input" and buffer["call"] == case["call"]:
             memory.write(case["inputs"][buffer["index"]])
         elif buffer["kind"] == "param":

@@ -63,8 +63,9 @@ def test_two_placements_find_every_overrun(n, read, write, dtype):
             found.add(error.side)
     above, below = max(read, write) > 0, min(read, write) < 0
     assert bool(found) == (above or below)
-    assert not above or found & {"above", "slack"}
-    assert not below or found & {"below", "slack"}
+    # With both, the first fault may hide the other.
+    assert below or not above or found & {"above", "slack"}
+    assert above or not below or found & {"below", "slack"}
 
 
 def test_indirect_index_out_of_bounds():
@@ -151,3 +152,13 @@ def test_local_memory_is_limited(monkeypatch):
             native.run((1,), [(x.data_ptr(), x.numel()), (x.data_ptr(), x.numel()), 4, 512, 512])
     finally:
         linked._arena[2] = runtime.ARENA_BYTES
+
+
+def test_lanes_that_a_mask_excludes_are_not_touched():
+    x, out = torch.randn(50), torch.full((50,), 9.0)
+    launch(kernel.doubly_masked, (1,), x, out, 50, BLOCK=64)
+    third = torch.where(torch.arange(50) % 3 == 0, x, -2.0)
+    assert torch.equal(out, torch.where(x < 1, torch.where(x > 0, x, -1.0) + third, 9.0))
+    matrix, lower_half = torch.randn(13, 13), torch.zeros(13, 13)
+    launch(kernel.triangle, (1,), matrix, lower_half, 13, BLOCK=16)
+    assert torch.equal(lower_half, matrix.tril())

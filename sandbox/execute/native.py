@@ -18,7 +18,7 @@ from sandbox.execute.lowering import ENTRY, KERNEL, NativeUnsupported, to_llvm
 from sandbox.execute.memory import ExecutionFault, classify
 from sandbox.execute.runtime import runtime
 
-FORMAT = 1  # of NativeKernel.to_bytes
+FORMAT = 2  # of NativeKernel.to_bytes
 
 Argument = tuple[int, int] | int | float | bool
 
@@ -32,12 +32,14 @@ class NativeKernel:
         arg_types: triton types of the run-time arguments.
         arg_names: their parameter names, for messages.
         scalar_types: LLVM type of every scalar argument, "" for pointers.
+        wide: the lowering touches lanes that the user masked out; run it in lenient memory.
     """
 
     name: str
     arg_types: list[str]
     arg_names: list[str]
     scalar_types: list[str]
+    wide: bool
     cpu: str
     code: bytes
 
@@ -113,6 +115,7 @@ class NativeKernel:
             "arg_types": self.arg_types,
             "arg_names": self.arg_names,
             "scalar_types": self.scalar_types,
+            "wide": self.wide,
             "cpu": self.cpu,
         }
         text = json.dumps(header).encode()
@@ -183,7 +186,9 @@ def _emit(text: str, scalar_types: list[str], linalg: LinalgModule) -> NativeKer
     builder.getModulePassManager().run(module, builder)
     code = linked.machine.emit_object(module)
     ir = linalg.ir
-    return NativeKernel(linalg.kernel_name, list(ir.arg_types), list(ir.arg_names), scalar_types, linked.cpu, code)
+    return NativeKernel(
+        linalg.kernel_name, list(ir.arg_types), list(ir.arg_names), scalar_types, linalg.wide, linked.cpu, code
+    )
 
 
 def _is_known(name: str) -> bool:

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 ARENA_BYTES = 256 << 20  # per program; Ascend cores have 192 KB of UB and 512 KB of L1, but the CPU path never reuses
+LENIENT_REGIONS = 512  # guards that open on demand, two for each tensor
+OPENED_PAGES = 16384  # beyond that many, a fault is a fault
 # Kernel-local memory that was never written holds this pattern: NaN in every float type, -1 in every integer type.
 ARENA_POISON = -1  # of every byte
 
@@ -186,9 +188,55 @@ faulted:
   ret i32 %r
 }
 
+; A fault in a lenient region opens the page, filled with the region's poison, and the instruction runs again.
+@atrl_lenient = global [@REGIONS@ x [3 x i64]] zeroinitializer   ; low, high, poison byte
+@atrl_lenient_count = global i64 0
+@atrl_opened = global [@PAGES@ x i64] zeroinitializer            ; addresses of opened pages
+@atrl_opened_count = global i64 0
+declare i32 @mprotect(ptr, i64, i32)
+
 define void @atrl_on_fault(i32 %signal, ptr %info, ptr %context) nounwind {
+entry:
   %address_p = getelementptr i8, ptr %info, i64 16
   %address = load i64, ptr %address_p
+  %segv = icmp eq i32 %signal, 11
+  %known = load i64, ptr @atrl_lenient_count
+  %count = select i1 %segv, i64 %known, i64 0
+  br label %search
+search:
+  %i = phi i64 [ 0, %entry ], [ %next, %other ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %compare, label %leave
+compare:
+  %low_p = getelementptr [3 x i64], ptr @atrl_lenient, i64 %i
+  %high_p = getelementptr i64, ptr %low_p, i64 1
+  %poison_p = getelementptr i64, ptr %low_p, i64 2
+  %low = load i64, ptr %low_p
+  %high = load i64, ptr %high_p
+  %from = icmp uge i64 %address, %low
+  %to = icmp ult i64 %address, %high
+  %inside = and i1 %from, %to
+  br i1 %inside, label %room, label %other
+other:
+  %next = add i64 %i, 1
+  br label %search
+room:
+  %opened = load i64, ptr @atrl_opened_count
+  %fits = icmp ult i64 %opened, @PAGES@
+  br i1 %fits, label %open, label %leave
+open:
+  %number = and i64 %address, -@PAGE@
+  %page = inttoptr i64 %number to ptr
+  %status = call i32 @mprotect(ptr %page, i64 @PAGE@, i32 3)
+  %poison = load i64, ptr %poison_p
+  %byte = trunc i64 %poison to i8
+  call void @llvm.memset.p0.i64(ptr %page, i8 %byte, i64 @PAGE@, i1 false)
+  %slot = getelementptr i64, ptr @atrl_opened, i64 %opened
+  store i64 %number, ptr %slot
+  %now = add i64 %opened, 1
+  store i64 %now, ptr @atrl_opened_count
+  ret void
+leave:
   store volatile i64 %address, ptr @atrl_fault
   call void @siglongjmp(ptr @atrl_jump, i32 %signal)
   unreachable
@@ -224,7 +272,9 @@ done:
 def runtime_ir() -> str:
     """The complete text of the runtime module."""
     rows = "".join(_ROW.replace("TYPE", kind) for kind in ("i8", "i16", "i32", "i64"))
-    return RUNTIME_IR.replace("@ROWS@", rows).replace("@POISON@", str(ARENA_POISON))
+    text = RUNTIME_IR.replace("@ROWS@", rows).replace("@POISON@", str(ARENA_POISON))
+    text = text.replace("@REGIONS@", str(LENIENT_REGIONS)).replace("@PAGES@", str(OPENED_PAGES))
+    return text.replace("@PAGE@", str(mmap.PAGESIZE))
 
 
 class _SigAction(ctypes.Structure):
@@ -283,6 +333,11 @@ class Runtime:
         self._on_fault = address("atrl_on_fault")
         self._fault = (ctypes.c_int64 * 2).from_address(self._engine.get_global_value_address("atrl_fault"))
         self._arena = (ctypes.c_int64 * 4).from_address(self._engine.get_global_value_address("atrl_arena"))
+        variable = self._engine.get_global_value_address
+        self._lenient = (ctypes.c_int64 * 3 * LENIENT_REGIONS).from_address(variable("atrl_lenient"))
+        self._lenient_count = ctypes.c_int64.from_address(variable("atrl_lenient_count"))
+        self._opened = (ctypes.c_int64 * OPENED_PAGES).from_address(variable("atrl_opened"))
+        self._opened_count = ctypes.c_int64.from_address(variable("atrl_opened_count"))
         self._arena_map: Any = None
         self._stack = ctypes.create_string_buffer(_ALTERNATE_STACK)
 
@@ -306,6 +361,22 @@ class Runtime:
             self._arena[0] = ctypes.addressof(ctypes.c_char.from_buffer(self._arena_map))
             self._arena[2] = ARENA_BYTES
         self._arena[3] = 0
+
+    def set_lenient(self, regions: list[tuple[int, int, int]]) -> None:
+        """Replace the regions (low, high, poison byte) whose pages open on demand; forget pages outside of them."""
+        if len(regions) > LENIENT_REGIONS:
+            raise MemoryError(f"more than {LENIENT_REGIONS} lenient regions")
+        for slot, region in zip(self._lenient, regions, strict=False):
+            slot[:] = region
+        self._lenient_count.value = len(regions)
+        kept = [page for page in self.opened_pages() if any(low <= page < high for low, high, _ in regions)]
+        for index, page in enumerate(kept):
+            self._opened[index] = page
+        self._opened_count.value = len(kept)
+
+    def opened_pages(self) -> list[int]:
+        """Addresses of the pages that were opened in lenient regions."""
+        return self._opened[: self._opened_count.value]
 
     def call(self, entry: int, args: int, grid: int) -> Fault | None:
         """Call a native entry point with fault capture; the previous signal handlers are restored after it."""

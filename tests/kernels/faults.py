@@ -73,3 +73,24 @@ def every_second(x, out, n, step, BLOCK: tl.constexpr):
 def column(x, out, rows, width, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
     tl.store(out + at * width, tl.load(x + at * width, mask=at < rows, other=0.0) + 1.0, mask=at < rows)
+
+
+@triton.jit
+def doubly_masked(x, out, n, BLOCK: tl.constexpr):
+    """Masks that depend on loaded values and on the bound: the lowering may load more than it selects."""
+    at = tl.arange(0, BLOCK)
+    inside = at < n
+    first = tl.load(x + at, mask=inside, other=0.0)
+    second = tl.load(x + at, mask=inside & (first > 0), other=-1.0)
+    third = tl.load(x + at, mask=inside & (at % 3 == 0), other=-2.0)
+    tl.store(out + at, second + third, mask=inside & (first < 1))
+
+
+@triton.jit
+def triangle(x, out, n, BLOCK: tl.constexpr):
+    """A mask over two axes that is no rectangle, on a matrix of exactly n x n elements."""
+    row = tl.arange(0, BLOCK)[:, None]
+    column = tl.arange(0, BLOCK)[None, :]
+    inside = (row < n) & (column < n) & (column <= row)
+    at = row * n + column
+    tl.store(out + at, tl.load(x + at, mask=inside, other=0.0), mask=inside)

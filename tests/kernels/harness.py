@@ -37,7 +37,8 @@ def launch(kernel: Any, grid: tuple[int, ...], *args: Any, ordered: bool = True,
                 continue
             storage = arg.untyped_storage()
             if storage.data_ptr() not in memories:
-                memory = memories[storage.data_ptr()] = GuardedMemory(storage.nbytes(), placement, poison=poison)
+                memory = GuardedMemory(storage.nbytes(), placement, poison, lenient=native.wide)
+                memories[storage.data_ptr()] = memory
                 memory.write(bytes(storage))
             address = memories[storage.data_ptr()].address + arg.storage_offset() * arg.element_size()
             values.append((address, storage.nbytes() // arg.element_size() - arg.storage_offset()))
