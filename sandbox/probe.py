@@ -21,6 +21,7 @@ from sandbox import toolchain
 from sandbox.compile import CompileError, compile_for_ascend, lower_to_linalg, lower_to_ttir, specialise
 
 HEADER = "import triton\nimport triton.language as tl\n"
+TIMEOUT = 600.0  # seconds of one compilation
 DTYPES = {
     "fp64": "float64", "fp32": "float32", "fp16": "float16", "bf16": "bfloat16", "i64": "int64", "i32": "int32",
     "i16": "int16", "i8": "int8", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64", "i1": "bool",
@@ -66,7 +67,8 @@ def run_probe(probe: dict[str, Any]) -> dict[str, Any]:
             arguments = {name: argument(value) for name, value in probe.get("args", {}).items()}
             signature, constants, attrs, _ = specialise(kernel, (), arguments)
             ir = lower_to_ttir(kernel, signature, constants, attrs, arch, probe.get("options", {}))
-        artifact = compile_for_ascend(lower_to_linalg(ir, arch), arch=arch, cann=cann)
+        # Generous: a busy machine must not refute a fact.
+        artifact = compile_for_ascend(lower_to_linalg(ir, arch), arch=arch, cann=cann, timeout=TIMEOUT)
         answer |= {
             "ok": artifact.ok,
             "error": artifact.error,
