@@ -48,7 +48,8 @@ def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
 
     Args:
         request: recording {"kernels", "buffers", "calls"}; blocks; arch; cann; execute (False: compile only);
-            no_compiler: act as if bishengir were not installed; cases: list of {"call", "inputs": bytes per input storage}; params: bytes by name.
+            no_compiler (True: act as if bishengir were not installed); params: bytes by name;
+            cases: list of {"call", "inputs": bytes per input storage}.
 
     Returns:
         header {"kernels", "compile_seconds", "notes", "cases"} and blocks: for each completed case the storages of

@@ -16,6 +16,7 @@ from atrl_ms.errors import UserError
 from atrl_ms.types import Stage, StepFeedback, Task, Verdict
 from sandbox import checks, feedback, static_gate, tensors
 from sandbox.checks import Failure
+from sandbox.endings import Infrastructure, lost_recording, lost_replay
 from sandbox.isolation import Limits, Walls
 from sandbox.options import Options
 from sandbox.profile.stage import CallReport, Profile
@@ -43,10 +44,6 @@ class Progress:
     total: int = 0
     reached: str = ""
     profile: Profile | None = None
-
-
-class Infrastructure(Exception):
-    """The machine failed, not the kernel."""
 
 
 class LocalJudge:
@@ -157,7 +154,7 @@ class LocalJudge:
         outcome = self._zygote(interpret=False).run("record", request, limits)
         header = outcome.reply
         if header is None or "broken" in header:
-            raise self._lost(outcome, "record", header, inside_candidate=True)
+            raise lost_recording(outcome)
         inputs = [[t.untyped_storage().nbytes() for t in tensors.tree_tensors(group)] for group in calls]
         params = {k: v.untyped_storage().nbytes() for k, v in prepared.state.items()}
         checks.check_stop(header)
@@ -196,7 +193,7 @@ class LocalJudge:
         outcome = self._zygote(interpret=False).run("device", request, self._limits(self._left(progress), replay=True))
         header = outcome.reply
         if header is None or "broken" in header:
-            raise self._lost_device(outcome, header, progress)
+            raise self._lost_device(outcome, progress)
         if "missing" in header:
             self._without_compiler(candidate, request, header, progress, prepared, early)
             return
@@ -318,7 +315,7 @@ class LocalJudge:
         if probe:
             return {}, []
         if header is None or "broken" in header:
-            raise self._lost_device(outcome, header, progress)
+            raise self._lost_device(outcome, progress)
         if "unsupported" in header:
             raise Infrastructure(f"neither native execution nor the interpreter can run this: {header['unsupported']}")
         return header, outcome.blocks
@@ -357,33 +354,11 @@ class LocalJudge:
             zygote.wait_ready()
         return self._zygotes[interpret]
 
-    def _lost(self, outcome: Outcome, stage: str, header: Any, inside_candidate: bool) -> Exception:
-        """No valid message: what the end of the process says."""
-        if outcome.timed_out:
-            return Failure("timeout", stage, [f"no result within {outcome.seconds:.0f} s"])
-        if outcome.signal == 9:
-            return Failure("crash", stage, ["killed: out of memory or CPU time"])
-        if outcome.signal:
-            return Failure("crash", stage, [f"the process died of signal {outcome.signal}"])
-        if header is not None and "broken" in header:
-            if inside_candidate:
-                # The recorder shares its process with the candidate: whatever broke it ran there.
-                return Failure("crash", stage, [f"the recording process broke: {header['broken']}"])
-            return Infrastructure(f"sandbox process failed: {header['broken']}")
-        return Failure("cheat", stage, ["the candidate ended the process instead of returning a result"])
-
-    def _lost_device(self, outcome: Outcome, header: Any, progress: Progress) -> Exception:
-        if outcome.exit_code == OVERTIME or outcome.timed_out:
-            if outcome.exit_code == OVERTIME:
-                progress.reached = "compile"
-            text = f"a kernel did not finish within {self.options.execution:.0f} s on the CPU (endless loop?)"
-            if outcome.exit_code != OVERTIME:
-                text = f"compiling and running took more than {outcome.seconds:.0f} s"
-            return Failure("timeout", "execute", [text])
-        if outcome.signal:
+    def _lost_device(self, outcome: Outcome, progress: Progress) -> Exception:
+        error, compiled = lost_replay(outcome, self.options.execution)
+        if compiled:
             progress.reached = "compile"
-            return Failure("crash", "execute", [f"a kernel killed its process (signal {outcome.signal})"])
-        return Infrastructure(f"device process failed: {(header or {}).get('broken', 'no message')}")
+        return error
 
     def _feedback(self, verdict: Verdict, progress: Progress, lines: list[str]) -> StepFeedback:
         stage = next((s.name for s in reversed(progress.stages) if not s.ok), "execute")

@@ -48,7 +48,7 @@ def pool():
 def test_candidate_sees_no_reference_no_home_no_other_process(pool):
     body = f"""
 found = []
-for path in ("{ROOT}/sandbox/tasks/softmax.py", "{ROOT}/tests", "{ROOT}/../shared", "/root/.ssh", "/home", "/work/shared"):
+for path in ("{ROOT}/sandbox/tasks/softmax.py", "{ROOT}/tests", "{ROOT}/../shared", "/root/.ssh", "/home"):
     if os.path.exists(path):
         found.append(path)
 secrets = [k for k in os.environ if "TOKEN" in k or "SECRET" in k]
