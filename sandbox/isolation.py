@@ -195,9 +195,11 @@ def wrap(command: list[str], walls: Walls, *, writable: list[str], hidden: list[
             out += ["--ro-bind", path, path]
     for path in hidden:
         if os.path.isdir(path):
-            out += ["--tmpfs", path]
+            out += ["--tmpfs", path, "--remount-ro", path]
     for path in writable:
         out += ["--bind", path, path]
+    # The root and /dev that bubblewrap made are writable memory without a size limit until told otherwise.
+    out += ["--remount-ro", "/", *([] if npu else ["--remount-ro", "/dev"])]
     return [*out, "--chdir", "/tmp", *command]
 
 
