@@ -65,7 +65,8 @@ return found, secrets, len([p for p in os.listdir("/proc") if p.isdigit()]) < 40
 def test_candidate_cannot_write_outside_its_scratch_nor_reach_the_network(pool):
     body = f"""
 done = []
-for path in ("{ROOT}/sandbox/x", "/usr/x", "{sys.prefix}/x", "/etc/x", "/x", "/dev/shm/x", "/dev/x", "{ROOT}/sandbox/tasks/x", os.environ["ATRL_CACHE"] + "/ascend/x"):
+places = "{ROOT}/sandbox/x {ROOT}/sandbox/tasks/x {sys.prefix}/x /usr/x /etc/x /x /dev/shm/x /dev/x".split()
+for path in (*places, os.environ["ATRL_CACHE"] + "/ascend/x"):
     try:
         pathlib.Path(path).write_text("x")
         if not path.startswith(os.environ["ATRL_CACHE"]):
