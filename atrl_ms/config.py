@@ -192,7 +192,8 @@ class WarmStartConfig(Section):
     lr: float = Field(2e-3, gt=0)
     batch_tokens: int = Field(3072, ge=256, description="padded tokens of one step")
     minutes: float = Field(45.0, gt=0, description="stop after this many minutes of training")
-    max_steps: int = Field(1000, ge=1)
+    max_steps: int = Field(500, ge=1, description="stop after this step")
+    schedule_steps: int = Field(1000, ge=1, description="length of the learning rate's cosine")
 
 
 class TreeConfig(Section):

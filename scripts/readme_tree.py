@@ -1,4 +1,4 @@
-"""Prints the file tree of the rooms, one phrase per file: the first line of its docstring. `--write` puts it in README.md."""
+"""Prints the file tree of the rooms, one phrase per file, from their docstrings; `--write` puts it in README.md."""
 
 from __future__ import annotations
 

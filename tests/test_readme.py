@@ -32,5 +32,6 @@ def test_every_documented_command_and_file_exists():
 
 def test_every_command_has_a_help_text():
     for name in COMMANDS:
-        run = subprocess.run([sys.executable, "-m", "atrl_ms.cli", name, "--help"], cwd=ROOT, capture_output=True, text=True)
+        command = [sys.executable, "-m", "atrl_ms.cli", name, "--help"]
+        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         assert run.returncode == 0, f"{name}: {run.stderr[-300:]}"

@@ -106,10 +106,10 @@ def collate(segments: Segments, rows: list[int]) -> tuple[np.ndarray, np.ndarray
 
 def learning_rate(step: int, warm: WarmStartConfig) -> float:
     """Linear warm-up over 2 % of the steps, then cosine to a tenth."""
-    rise = max(1, warm.max_steps // 50)
+    rise = max(1, warm.schedule_steps // 50)
     if step < rise:
         return warm.lr * (step + 1) / rise
-    progress = min(1.0, (step - rise) / max(1, warm.max_steps - rise))
+    progress = min(1.0, (step - rise) / max(1, warm.schedule_steps - rise))
     return warm.lr * (0.1 + 0.9 * 0.5 * (1 + math.cos(math.pi * progress)))
 
 

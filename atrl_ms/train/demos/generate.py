@@ -29,7 +29,6 @@ from atrl_ms.train.demos.templates import Draft, render
 from atrl_ms.train.demos.writer import NOTES, Habits, Writer, edit, menu
 from atrl_ms.types import Judge, SampleRequest, Session, StepFeedback, Task, Tokenizer
 
-
 LINE_END = "\u2400"  # marks the ends of lines in the tokenizer's corpus only; no text of the project holds it
 
 

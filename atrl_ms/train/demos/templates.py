@@ -116,7 +116,8 @@ def render(task: Task, draft: Draft) -> str:
 def _assemble(kernel_args: list[str], body: list[str], names: list[str], host: list[str]) -> str:
     kernel = f"def kernel({', '.join(kernel_args)}):\n" + "".join(f"    {line}\n" for line in body)
     forward = "".join(f"        {line}\n" for line in host)
-    return f"{HEADER}{kernel}\n\nclass ModelNew(torch.nn.Module):\n    def forward(self, {', '.join(names)}):\n{forward}"
+    module = f"class ModelNew(torch.nn.Module):\n    def forward(self, {', '.join(names)}):\n{forward}"
+    return f"{HEADER}{kernel}\n\n{module}"
 
 
 def _indent(lines: list[str], loop: str | None) -> list[str]:
