@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -155,6 +156,22 @@ def test_a_chart_keeps_its_curve_inside_the_frame():
     svg = line_chart("t", [Series("a", x, np.array([0.0, 2.0, -1.0, 0.5, 0.5]), x - 9, x + 9)], (0, 1))
     numbers = [float(n) for p in re.findall(r'points="([^"]*)"', svg) for n in re.findall(r"-?[\d.]+", p)]
     assert all(0 <= n <= 460 for n in numbers[::2]) and all(0 <= n <= 230 for n in numbers[1::2])
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node on this machine")
+def test_the_viewer_shows_diffs_feedback_and_compactions(tmp_path):
+    run, _ = make_run(tmp_path, sessions_per_step=25)
+    page = write_report([run.path], tmp_path / "r.html")
+    index, sessions = unpack(page.read_text())
+    wanted = CHUNK + 3  # not in the first chunk
+    command = ["node", str(Path(__file__).with_name("report_viewer.mjs")), str(page), str(wanted)]
+    shown = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout)
+    assert shown["turns"] == len(sessions[wanted]["turns"]) == 3 and shown["compactions"] == 1
+    # each kernel differs from the one before in one line of four
+    assert shown["added"] == shown["removed"] == 2 and shown["kept"] == 4 + 3 + 3
+    assert f"said {HOSTILE}" in shown["text"] and "compaction (hybrid): 100 to 40 tokens" in shown["text"]
+    passing = sum(row[5] == "pass" for row in index)
+    assert f"{passing} sessions" in shown["passing"] and shown["rows"] == min(100, passing)
 
 
 CHROMIUM = next((p for n in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(n))), None)

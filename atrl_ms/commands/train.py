@@ -77,6 +77,7 @@ def train(config: Config, run_dir: RunDir) -> int:
     from loguru import logger
     from tqdm import tqdm
 
+    from atrl_ms.evaluate.report import write_report
     from atrl_ms.evaluate.summary import summarise
     from atrl_ms.train.metrics import read_metrics
     from atrl_ms.train.parts import build_parts
@@ -97,4 +98,5 @@ def train(config: Config, run_dir: RunDir) -> int:
         print(f"atrl train: {error}", file=sys.stderr)
         return 1
     print(summarise(run_dir.path, before, after, read_metrics(run_dir.metrics_file)))
+    print(f"report: {write_report([run_dir.path], run_dir.path / 'report.html')}")
     return 0

@@ -149,11 +149,11 @@ def shares(arm: Arm, title: str, names: Sequence[str], read: Callable[[Record], 
 def chart_sections(arms: Sequence[Arm]) -> list[tuple[str, list[str]]]:
     """All charts as (heading, figures)."""
     names = (*VERDICT_ORDER, "format and other")
-    verdicts = [shares(a, "verdicts", names, lambda r: r["verdicts"], True) for a in arms]
+    verdicts = [shares(a, "verdicts", names, lambda r: r.get("verdicts", {}), True) for a in arms]
     ends = ("solved", "submitted", "max_turns", "max_tokens", "max_compactions", "window", "infrastructure")
-    finishes = [shares(a, "how sessions end", ends, lambda r: r["finish"], True) for a in arms]
-    phases = [shares(a, "seconds by phase", PHASES, lambda r: r["seconds"], False) for a in arms]
-    kinds = {kind for a in arms for run in a.runs for r in run.records for kind in r["speedup_kinds"]}
+    finishes = [shares(a, "how sessions end", ends, lambda r: r.get("finish", {}), True) for a in arms]
+    phases = [shares(a, "seconds by phase", PHASES, lambda r: r.get("seconds", {}), False) for a in arms]
+    kinds = {kind for a in arms for run in a.runs for r in run.records for kind in r.get("speedup_kinds", {})}
     fast = [curve(f"share with {' or '.join(sorted(kinds))} speedup above 1", arms, "fast_1", (0, 1))] if kinds else []
     return [
         (
