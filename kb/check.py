@@ -1,7 +1,8 @@
 """Runs the probes of the knowledge base through the real Ascend compiler, in a process of its own.
 
-A fact is confirmed if every probe comes out as it says, refuted if one does not, untestable without probes. What was
-found is kept in checked.json beside the facts, with a digest of its probes: a fact that changes is unchecked again.
+A fact is confirmed if every probe comes out as it says, refuted if one does not, unchecked if the compiler did not
+finish in time, untestable without probes. What was found is kept in checked.json beside the facts, with a digest of the
+fact's probes: a fact that changes is unchecked again.
 """
 
 from __future__ import annotations
@@ -111,14 +112,19 @@ def run_probes(facts: Iterable[Fact], *, cann: str = "9.0.0") -> Iterator[Outcom
     """
     with compiler(cann) as process:
         for fact in facts:
-            reasons, tool = [], ""
+            reasons, tool, undecided = [], "", False
             for probe in fact.probes:
                 answer = process.ask(fact, probe)
                 tool = answer["version"]
+                if "took longer than" in answer["error"]:  # the machine's fault as likely as the kernel's
+                    undecided = True
+                    continue
                 difference = judge_probe(probe, answer)
                 if difference:
                     reasons.append(f"kernel {probe.block}, {probe.args}: {difference}")
-            status: Status = "untestable" if not fact.probes else "refuted" if reasons else "confirmed"
+            status: Status = "refuted" if reasons else "unchecked" if undecided else "confirmed"
+            if not fact.probes:
+                status = "untestable"
             yield Outcome(fact, status, tuple(reasons), tool)
 
 
@@ -136,7 +142,7 @@ def record(outcomes: Sequence[Outcome], facts: Sequence[Fact], directory: Path) 
     known |= {
         outcome.fact.id: {"digest": outcome.fact.probe_digest, "status": outcome.status, "tool": outcome.tool}
         for outcome in outcomes
-        if outcome.fact.probes
+        if outcome.status in ("confirmed", "refuted")
     }
     temporary = directory / (CHECKED + ".tmp")
     temporary.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n")
