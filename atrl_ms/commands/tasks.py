@@ -63,15 +63,17 @@ def check_tasks(names: list[str], workers: int, seed: int) -> int:
 def check_benchmark(args: argparse.Namespace) -> int:
     """Fit and admit every task of a benchmark; one line each, then counts; 1 if none may be used."""
     from atrl_ms.config import TasksConfig
-    from sandbox.benchmarks.load import check_lines, fitted_entries
+    from sandbox.benchmarks.load import check_line, count_lines, fitted_entries
 
     if args.names:
         raise UserError("--benchmark checks a whole benchmark; leave out the names of tasks")
     if args.workers < 1 or args.max_elements < 1:
         raise UserError("--workers and --max-elements must be at least 1")
     config = TasksConfig(suite=args.benchmark, root=args.root, levels=args.level, max_elements=args.max_elements)
-    entries = fitted_entries(config, workers=args.workers, progress=True)
-    print("\n".join(check_lines(entries)))
+    entries = fitted_entries(
+        config, workers=args.workers, progress=True, on_done=lambda e: print(check_line(e), flush=True)
+    )
+    print("\n".join(count_lines(entries)))
     return 0 if any(not entry.skip for entry in entries) else 1
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from sandbox.tensors import tree_tensors
 
 ROOMY = 1024  # elements from which a case is large enough for a tail and a loop
 TRIALS = 24  # cases that are tried before a task is given up
+PATIENCE = 8  # of these, degenerate ones without a good one
 TOO_LARGE = "too large"
 
 
@@ -46,15 +47,22 @@ def fit(entry: Entry, limits: FitLimits) -> Entry:
     """The entry with a task that can be judged here, or with the reason why there is none."""
     forms = {"plain": fit_sizes, "rows": fit_rows, "lines": fit_lines}
     try:
-        fitted = forms[entry.form](entry, limits)
+        return forms[entry.form](entry, limits)
     except Unfit as error:
         return bare(entry).excluded(first_line(str(error)))
-    if limits.check:
-        with placed(fitted) as task:
-            problems = admission.check(task)
-        if problems:
-            return fitted.excluded(f"task_invalid: {first_line('; '.join(problems))}")
-    return fitted
+
+
+def degenerate(entry: Entry, problems: list[str]) -> Entry:
+    """It runs, but says nothing of a kernel."""
+    return entry.excluded(f"task_invalid: {first_line('; '.join(problems))}")
+
+
+def problems_of(task: Task, limits: FitLimits) -> list[str]:
+    """What the admission filter says of a task that runs."""
+    try:
+        return admission.check(task) if limits.check else []
+    except UserError as error:
+        raise Unfit(str(error)) from error
 
 
 def bare(entry: Entry) -> Entry:
@@ -133,7 +141,7 @@ def fit_sizes(entry: Entry, limits: FitLimits) -> Entry:
     Sizes computed from others are first left to follow from them, then halved too.
     """
     try:
-        return replace(entry, elements=tried(entry.task, limits, real=False))
+        return admitted(entry, tried(entry.task, limits, real=False), limits)
     except Unfit as error:
         reason = error
     if not str(reason).startswith(TOO_LARGE):
@@ -155,10 +163,17 @@ def fit_sizes(entry: Entry, limits: FitLimits) -> Entry:
             except Unfit as error:
                 failures.append(str(error))
                 continue
-            return replace(entry, task=task, cases=f"sizes capped at {cap}", elements=count)
+            return admitted(replace(entry, task=task, cases=f"sizes capped at {cap}"), count, limits)
     # The most telling failure: one that is not about size, if there is one.
     others = [text for text in failures if not text.startswith(TOO_LARGE)]
     raise Unfit(others[-1] if others else (failures[-1] if failures else str(reason)))
+
+
+def admitted(entry: Entry, count: int, limits: FitLimits) -> Entry:
+    """The entry as it is used, or as task_invalid."""
+    entry = replace(entry, elements=count)
+    problems = problems_of(entry.task, limits)
+    return degenerate(entry, problems) if problems else entry
 
 
 # ---------------------------------------------------------------- choice of cases
@@ -184,28 +199,12 @@ def fit_rows(entry: Entry, limits: FitLimits) -> Entry:
     order = varied(in_order(sizes, limits), kinds)
     if not order:
         raise Unfit(f"{TOO_LARGE}: the smallest of {len(sizes)} cases has about {min(sizes)} elements")
-    chosen: list[int] = []
-    count, failures, init = 0, [], None
-    for i in order[:TRIALS]:
-        task = replace(entry.task, source=with_cases(entry.task.source, [entry.rows[i]]))
-        try:
-            size = tried(task, limits, real=True)
-            own = repr(load(task).get_init_inputs())
-        except Unfit as error:
-            failures.append(str(error))
-            continue
-        if init is not None and own != init:
-            continue  # another module: a task has one
-        init = own
-        chosen.append(i)
-        count = max(count, size)
-        if len(chosen) == limits.max_cases:
-            break
-    if not chosen:
-        raise Unfit(failures[0])
-    chosen.sort()
-    source = with_cases(entry.task.source, [entry.rows[i] for i in chosen])
-    return finished(bare(entry), replace(entry.task, source=source), {}, chosen, len(sizes), count, limits)
+
+    def with_rows(chosen: list[int]) -> Entry:
+        source = with_cases(entry.task.source, [entry.rows[i] for i in chosen])
+        return replace(bare(entry), task=replace(entry.task, source=source))
+
+    return fit_cases(order, with_rows, len(sizes), limits)
 
 
 def fit_lines(entry: Entry, limits: FitLimits) -> Entry:
@@ -225,24 +224,11 @@ def fit_lines(entry: Entry, limits: FitLimits) -> Entry:
     if not order:
         smallest = min((s for s in sizes if s), default=0)
         raise Unfit(f"{TOO_LARGE}: the smallest of {len(sizes)} cases has {smallest} elements")
-    chosen: list[int] = []
-    count, failures = 0, []
-    for i in order[:TRIALS]:
-        trial = replace(entry, files={name: lines[i] + "\n"})
-        with placed(trial) as task:
-            try:
-                count = max(count, tried(task, limits, real=True))
-            except Unfit as error:
-                failures.append(str(error))
-                continue
-        chosen.append(i)
-        if len(chosen) == limits.max_cases:
-            break
-    if not chosen:
-        raise Unfit(failures[0])
-    chosen.sort()
-    files = {name: "".join(lines[i] + "\n" for i in chosen)}
-    return finished(bare(entry), entry.task, files, chosen, len(lines), count, limits)
+
+    def with_lines(chosen: list[int]) -> Entry:
+        return replace(bare(entry), files={name: "".join(lines[i] + "\n" for i in chosen)})
+
+    return fit_cases(order, with_lines, len(lines), limits)
 
 
 def shape_elements(shape: Any) -> int:
@@ -250,11 +236,45 @@ def shape_elements(shape: Any) -> int:
     return 1 if shape == [] else extent(shape)
 
 
-def finished(
-    entry: Entry, task: Task, files: dict[str, str], chosen: list[int], total: int, count: int, limits: FitLimits
-) -> Entry:
-    """The entry with its chosen cases, which must also work together."""
-    entry = replace(entry, task=task, files=files, elements=count, cases=f"{len(chosen)} of {total} cases")
+def fit_cases(order: list[int], version: Callable[[list[int]], Entry], total: int, limits: FitLimits) -> Entry:
+    """Try cases one at a time, in `order`, until `limits.max_cases` work; then all of these together.
+
+    Cases that a trivial answer would pass are left out; a task that has no other is task_invalid.
+
+    Args:
+        version: the entry with the cases of these indices alone.
+    """
+    chosen: list[int] = []
+    invalid: list[tuple[int, list[str]]] = []
+    failures: list[str] = []
+    count, init = 0, ""
+    for i in order[:TRIALS]:
+        try:
+            with placed(version([i])) as task:
+                size = tried(task, limits, real=True)
+                own = repr(load(task).get_init_inputs()) if "get_init_inputs" in task.source else ""
+                problems = problems_of(task, limits)
+        except Unfit as error:
+            failures.append(str(error))
+            continue
+        if problems:
+            invalid.append((i, problems))
+            if len(invalid) == PATIENCE and not chosen:
+                break
+            continue
+        if chosen and own != init:
+            continue  # constructed otherwise: a task has one module
+        init = own
+        chosen.append(i)
+        count = max(count, size)
+        if len(chosen) == limits.max_cases:
+            break
+    if not chosen and invalid:
+        return degenerate(version([invalid[0][0]]), invalid[0][1])
+    if not chosen:
+        raise Unfit(failures[0])
+    chosen.sort()
+    entry = replace(version(chosen), elements=count, cases=f"{len(chosen)} of {total} cases")
     with placed(entry) as whole:
         tried(whole, limits, real=True)
     return entry

@@ -135,37 +135,47 @@ def fit_all(
     return [entry for entry in results if entry is not None]
 
 
-def fitted_entries(config: TasksConfig, *, workers: int, progress: bool) -> list[Entry]:
-    """The benchmark that `tasks.*` names, narrowed and fitted."""
+def fitted_entries(
+    config: TasksConfig, *, workers: int, progress: bool, on_done: Callable[[Entry], None] | None = None
+) -> list[Entry]:
+    """The benchmark that `tasks.*` names, narrowed and fitted; `on_done` sees each entry as it is ready."""
     from tqdm import tqdm
 
     entries = narrow(find_benchmark(config.suite, config.root), config)
     limits = {"max_elements": config.max_elements, "max_cases": config.max_cases}
     with tqdm(total=len(entries), desc="preparing tasks", unit="task", disable=not progress) as bar:
 
-        def advance(_: Entry) -> None:
+        def advance(entry: Entry) -> None:
+            if on_done is not None:
+                on_done(entry)
             bar.update()
 
         return fit_all(entries, limits, workers=workers, on_done=advance)
 
 
-def check_lines(entries: Sequence[Entry]) -> list[str]:
-    """One line per task, then the counts."""
-    lines = []
-    for e in entries:
-        state = "ok" if not e.skip else ("task_invalid" if e.skip.startswith("task_invalid") else "excluded")
-        told = f"{e.cases}, {e.elements} elements" if not e.skip else e.skip.removeprefix("task_invalid: ")
-        lines.append(f"{state:<13}{e.name}: {told}")
+def check_line(entry: Entry) -> str:
+    """What the check says of one task."""
+    if not entry.skip:
+        return f"{'ok':<13}{entry.name}: {entry.cases}, {entry.elements} elements"
+    state = "task_invalid" if is_degenerate(entry) else "excluded"
+    return f"{state:<13}{entry.name}: {entry.skip.removeprefix('task_invalid: ')}"
+
+
+def is_degenerate(entry: Entry) -> bool:
+    """It runs here, but a trivial answer would pass."""
+    return entry.skip.startswith("task_invalid")
+
+
+def count_lines(entries: Sequence[Entry]) -> list[str]:
+    """The counts of each level and of all."""
     levels = sorted({e.level for e in entries})
-    for level in levels if len(levels) > 1 else []:
-        lines.append(f"level {level}: {counts([e for e in entries if e.level == level])}")
-    lines.append(counts(entries))
-    return lines
+    lines = [f"level {n}: {counts([e for e in entries if e.level == n])}" for n in levels if len(levels) > 1]
+    return [*lines, counts(entries)]
 
 
 def counts(entries: Sequence[Entry]) -> str:
     """How many were read, run here, may be used."""
-    states = Counter("invalid" if e.skip.startswith("task_invalid") else "out" if e.skip else "ok" for e in entries)
+    states = Counter("invalid" if is_degenerate(e) else "out" if e.skip else "ok" for e in entries)
     runnable = states["ok"] + states["invalid"]
     return (
         f"{len(entries)} tasks read, {runnable} runnable here ({states['invalid']} of them task_invalid), "
