@@ -308,7 +308,7 @@ def fit(directory: Path, arch: str, leave_out: bool) -> int:
     if leave_out:
         print("each group predicted by a fit without it")
         for group in sorted({r["group"] for r in rows}):
-            model = eager.fit([r for r in rows if r["group"] != group], eager.load(arch))
+            model = eager.fit([r for r in rows if r["group"] != group], eager.load(arch, prior=True))
             test = [r for r in rows if r["group"] == group]
             modelled = [model.described(r) for r in test]
             print(f"  eager   {group:26s} {accuracy([r['latency_us'] for r in test], modelled)}")
@@ -320,7 +320,7 @@ def fit(directory: Path, arch: str, leave_out: bool) -> int:
             predicted = [x.predict(constants, model) for x in test_lines]
             print(f"  kernels {group:26s} {accuracy([x.latency_us for x in test_lines], predicted)}")
         return 0
-    model = eager.fit(rows, eager.load(arch))
+    model = eager.fit(rows, eager.load(arch, prior=True))
     eager.save(arch, model)
     constants = fit_kernels(lines, means, start, prior, model)
     write_table(arch, {n: getattr(constants, n) for n in prior}, "scripts/calibrate.py on scripts/calibration")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
@@ -289,7 +291,11 @@ def test_the_picture_stands_alone_and_marks_every_time() -> None:
     text = picture.page("task <1>", [("a.py", profile.to_json()), ("b.py", profile.to_json())])
     assert "http" not in text
     assert "<1>" not in text
-    assert text.count("<svg") == 4
+    drawings = re.findall(r"<svg.*?</svg>", text, re.S)
+    assert len(drawings) == 4
+    for drawing in drawings:
+        boxes = [r.attrib for r in ElementTree.fromstring(drawing).iter("rect")]
+        assert all(float(b["width"]) > 0 and 0 <= float(b["x"]) <= picture.LEFT + picture.WIDTH for b in boxes)
     assert text.count("<title>%a &lt;x&gt;: 8192 bytes, 2 copies</title>") == 4
     for pipe in ("vector", "load (MTE2)", "store (MTE3)"):
         assert f"<title>{pipe}: " in text

@@ -62,6 +62,7 @@ PASSES: list[tuple[str, float]] = [
 ]
 COMPILED_PASSES = [(re.compile(pattern), value) for pattern, value in PASSES]
 MATRIX = ("mm", "bmm")
+TILES = ((64, 64), (96, 96), (192, 96), (256, 128))  # output tiles that a library chooses from
 
 
 def class_of(name: str) -> str:
@@ -112,14 +113,15 @@ class EagerModel:
             return self.floors[kind]
         written = batch * m * n * size / (self.rates["elementwise"] * 1e6)
         aligned = all(d * size % 32 == 0 for d in (k, n))
-        penalty = 0.0 if aligned or m * n * k == 1 else v["unaligned_us"]
+        rows = min(m, 128) + min(n if transposed else k, 128)  # of the operands, read one by one
+        penalty = 0.0 if aligned or m * n * k == 1 else v["unaligned_us"] + rows * v["ragged_row_us"]
         floor = self.floors["bmm" if transposed else kind]
-        return floor + penalty + min(self._tiled(batch, m, n, k, size, wide) for wide in (1, 2)) + written
+        return floor + penalty + min(self._tiled(batch, m, n, k, size, *edges) for edges in TILES) + written
 
-    def _tiled(self, batch: int, m: int, n: int, k: int, size: int, wide: int) -> float:
-        """Microseconds of the tiles of a product, tiles `wide` times as high as broad."""
+    def _tiled(self, batch: int, m: int, n: int, k: int, size: int, high: int, broad: int) -> float:
+        """Microseconds of a product in output tiles of at most high x broad."""
         v = self.values
-        edge_m, edge_n = min(wide * v["tile"], -(-m // 16) * 16), min(v["tile"], -(-n // 16) * 16)
+        edge_m, edge_n = min(high, -(-m // 16) * 16), min(broad, -(-n // 16) * 16)
         tiles = batch * math.ceil(m / edge_m) * math.ceil(n / edge_n)
         cores, rounds = min(20, tiles), math.ceil(tiles / 20)
         strip = (edge_m + edge_n) * k * size
@@ -295,12 +297,12 @@ def _matrix_dims(a: list[int], b: list[int]) -> tuple[int, int, int, int] | None
 
 
 @functools.cache
-def load(arch: str) -> EagerModel:
-    """The eager model of a device, from its machine table."""
+def load(arch: str, *, prior: bool = False) -> EagerModel:
+    """The eager model of a device, from its table; with `prior` the nominal constants that a fit starts from."""
     data = json.loads(machine.table_path(arch).read_text())
     if "eager" not in data:
         raise UserError(f"{machine.table_path(arch)}: no eager constants; run scripts/calibrate.py")
-    part = data["eager"]
+    part = data["eager"]["prior"] if prior else data["eager"]
     return EagerModel(part["floors"], part["rates"], part["values"], machine.load(arch).l2_bytes)
 
 
@@ -316,7 +318,8 @@ def save(arch: str, model: EagerModel) -> None:
 FITTED_FLOORS = ("mm", "bmm", "softmax", "topk", "fill")
 FITTED_RATES = ("reduce", "pad")
 FITTED_VALUES = (
-    "tile", "core_gbps", "matrix_tbps", "cores_us", "unaligned_us", "int64", "stream_gbps", "topk_row_us",
+    "core_gbps", "matrix_tbps", "cores_us", "unaligned_us", "ragged_row_us",
+    "int64", "stream_gbps", "topk_row_us",
     "topk_wide_us", "topk_rows",
 )  # fmt: skip
 

@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from sandbox.profile.views import View
-from sandbox.profile.work import VECTOR_PASSES, Work, vector_repeats
+from sandbox.profile.work import BLOCK_BYTES, SHORT_ROW_BYTES, VECTOR_PASSES, Work, vector_repeats
 
 L0_HALF_BYTES = 32 * 1024  # half of L0A or L0B: the library alternates between the two halves
 CUBE_EDGE = 16
@@ -44,7 +44,18 @@ def transfer(pipe: str, kind: str, gm: View, local: View) -> Work:
     scattered = run == 1 and count > 1 and local.space == "ub"
     if scattered and (local.last_stride() or 1) * local.element_bits // 8 < 32:
         return Work(pipe, kind, bytes=gm.bytes(), bursts=1, elements=count)
-    return Work(pipe, kind, bytes=-(-count * gm.element_bits // 8), bursts=bursts)
+    short, ragged = row_faults(gm, run, bursts)
+    return Work(pipe, kind, -(-count * gm.element_bits // 8), bursts, short, ragged)
+
+
+def row_faults(gm: View, run: int, rows: int) -> tuple[int, int]:
+    """How many of a transfer's rows are short, and how many are not aligned; a single row costs nothing extra."""
+    if rows <= 1:
+        return 0, 0
+    size = run * gm.element_bits // 8
+    steps = [s for s, d in zip(gm.strides, gm.dims(), strict=True) if d > 1 and s is not None and s >= run]
+    aligned = size % BLOCK_BYTES == 0 and all(s * gm.element_bits // 8 % BLOCK_BYTES == 0 for s in steps)
+    return (rows if size < SHORT_ROW_BYTES else 0), (0 if aligned else rows)
 
 
 def cube_tiles(m: int, k: int, n: int, bits: int) -> tuple[list[int], float]:

@@ -40,6 +40,8 @@ class Machine:
     load_issue: float
     load_bytes: float  # bytes per cycle
     load_burst: float  # per separate piece
+    load_short_row: float  # more, per row of fewer than 64 bytes
+    load_ragged_row: float  # more, per row that is not aligned to 32 bytes
     store_latency: float
     store_issue: float
     store_bytes: float

@@ -42,7 +42,8 @@ def cost(machine: Machine, work: Work) -> tuple[float, float]:
         if kind == "fill":
             return machine.load_issue + work.bytes / machine.l0a_bytes, 0.0
         moved = max(work.bytes / machine.load_bytes, work.bursts * machine.load_burst)
-        return machine.load_issue + moved, machine.load_latency
+        faults = work.short * machine.load_short_row + work.ragged * machine.load_ragged_row
+        return machine.load_issue + moved + faults, machine.load_latency
     if work.pipe == "MTE3":
         moved = max(work.bytes / machine.store_bytes, work.bursts * machine.store_burst)
         factor = machine.atomic if kind == "atomic" else 1.0

@@ -458,7 +458,8 @@ class _Executor:
                 kind = "atomic"
         if local.space in ("cbuf", "cc"):
             run = max(1, gm.contiguous_elements())
-            work = Work(pipe, kind, bytes=gm.bytes(), bursts=max(1, gm.count() // run))
+            rows = max(1, gm.count() // run)
+            work = Work(pipe, kind, gm.bytes(), rows, *library.row_faults(gm, run, rows))
         else:
             work = library.transfer(pipe, kind, gm, local)
         self.count(self.trace.read if inward else self.trace.written, gm, gm.bytes())

@@ -10,6 +10,7 @@ from sandbox.profile.views import View
 PIPES = ("S", "V", "MTE1", "MTE2", "MTE3", "M", "FIX")
 REPEAT_BYTES = 256  # a vector instruction works on 256 bytes per repeat
 BLOCK_BYTES = 32  # UB block: the unit of strided access
+SHORT_ROW_BYTES = 64
 
 
 class Work(NamedTuple):
@@ -19,7 +20,8 @@ class Work(NamedTuple):
         pipe: one of `PIPES`.
         kind: name of a cost class in the machine table.
         bytes: bytes moved to or from global memory or L1/L0 (transfers).
-        bursts: separate contiguous pieces of a transfer.
+        bursts: separate contiguous pieces (rows) of a transfer.
+        short, ragged: rows of fewer than 64 bytes, and rows that do not start and end on 32-byte boundaries.
         repeats: 256-byte steps of a vector operation, over all its internal steps.
         steps: dependent internal instructions of a library call (a tree reduction has several).
         cycles: cube cycles of a matrix product.
@@ -30,6 +32,8 @@ class Work(NamedTuple):
     kind: str
     bytes: int = 0
     bursts: int = 1
+    short: int = 0
+    ragged: int = 0
     repeats: float = 0.0
     steps: int = 1
     cycles: float = 0.0
