@@ -174,6 +174,7 @@ class EvalConfig(Section):
 class WarmStartConfig(Section):
     """Demonstrations and supervised fine-tuning (atrl_ms/train/demos, atrl_ms/train/warm_start.py)."""
 
+    bodies: int = Field(11, ge=1, description="training variants of each operator that are demonstrated; RL has more")
     shape_sets: int = Field(2, ge=1, description="shape sets demonstrated of each operator variant")
     faults_per_task: int = Field(5, ge=1, description="kinds of faults in the drafts of one task")
     loops: bool = Field(False, description="demonstrate kernels whose programs loop over several blocks or rows")

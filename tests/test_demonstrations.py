@@ -66,6 +66,7 @@ def test_writer_reaches_a_clean_draft():
 def test_demonstrations_use_no_held_out_task():
     entries = build_menus(train_tasks(), WarmStartConfig(), seed=0)
     held_out = {task.name for task in held_out_tasks()}
-    assert len(entries) > 400
+    assert len(entries) > 400  # of bodies 0 to 10 alone
+    assert max(int(entry.task.name.split("-")[1]) for entry in entries) == WarmStartConfig().bodies - 1
     assert not {entry.task.name for entry in entries} & held_out
     assert not {entry.task.source for entry in entries} & {task.source for task in held_out_tasks()}

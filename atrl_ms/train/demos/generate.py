@@ -41,11 +41,13 @@ class Entry:
 
 
 def build_menus(tasks: list[Task], config: WarmStartConfig, seed: int) -> list[Entry]:
-    """The tasks to demonstrate: every body of every family with `shape_sets` of its shape sets."""
+    """The tasks to demonstrate: the first `bodies` bodies of every family with `shape_sets` of their shape sets."""
     rng = np.random.default_rng([seed, 0])
     by_body: dict[str, list[Task]] = {}
     for task in tasks:
-        by_body.setdefault(task.name.rpartition("-")[0], []).append(task)
+        body = task.name.rpartition("-")[0]  # family/train-NN
+        if int(body.rpartition("-")[2]) < config.bodies:
+            by_body.setdefault(body, []).append(task)
     chosen = []
     for variants in by_body.values():
         picks = rng.permutation(len(variants))[: config.shape_sets]
