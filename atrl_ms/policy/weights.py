@@ -183,11 +183,21 @@ def save_checkpoint(
         dtype: storage type "float32", "bfloat16" or "float16".
         max_shard_bytes: a larger checkpoint is split into several files.
     """
+    write_checkpoint(export_weights(model), config, directory, dtype, max_shard_bytes)
+
+
+def write_checkpoint(
+    weights: dict[str, np.ndarray],
+    config: ModelConfig,
+    directory: str | Path,
+    dtype: str = "float32",
+    max_shard_bytes: int = 5 * 2**30,
+) -> None:
+    """`save_checkpoint` for float32 arrays under Hugging Face names."""
     if dtype not in STORAGE:
         raise UserError(f"storage type {dtype!r} is not known; use one of {', '.join(STORAGE)}")
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    weights = export_weights(model)
     item_bytes = np.dtype(ITEM_TYPES[STORAGE[dtype]]).itemsize
     sizes = {name: value.size * item_bytes for name, value in weights.items()}
     shards = list(split_shards(sizes, max_shard_bytes))
