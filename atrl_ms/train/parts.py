@@ -20,7 +20,8 @@ from sandbox.options import Options
 from sandbox.pool import SandboxPool
 from sandbox.suite import held_out_tasks, train_tasks
 
-TOKENIZER_FILES = ("tokenizer.model", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
+# What belongs to a policy beside its weights: its tokenizer, and the session (agent.yaml) it was trained in.
+POLICY_FILES = ("tokenizer.model", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "agent.yaml")
 
 
 def open_pool(config: Config) -> SandboxPool:
@@ -72,7 +73,7 @@ def build_parts(config: Config) -> Iterator[Parts]:
 
     def save_policy(target: Path) -> None:
         save_checkpoint(model, model_config, target)
-        for name in TOKENIZER_FILES:
+        for name in POLICY_FILES:
             if (directory / name).is_file():
                 shutil.copyfile(directory / name, target / name)
 

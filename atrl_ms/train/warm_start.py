@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import yaml
 from loguru import logger
 from tqdm import tqdm
 
@@ -177,6 +178,7 @@ def fine_tune(config: Config, run_dir: Path) -> Path:
                 logger.info(row)
                 save_checkpoint(model, model.config, checkpoint, dtype="float16")
                 (checkpoint / "tokenizer.model").write_bytes((run_dir / "tokenizer.model").read_bytes())
+                (checkpoint / "agent.yaml").write_text(yaml.safe_dump(config.agent.model_dump()))
                 np.savez(state, next_step=step + 1, **learner.state_dict())
             if last:
                 break
