@@ -39,8 +39,8 @@ def main() -> None:
         while True:
             job, _ = wire.receive(sock)
             wire.send(sock, _judge(judge, job))
-    except wire.WireError:
-        pass
+    except (wire.WireError, OSError):
+        pass  # the pool is gone
     finally:
         judge.close()
 
