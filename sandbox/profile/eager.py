@@ -62,7 +62,8 @@ PASSES: list[tuple[str, float]] = [
 ]
 COMPILED_PASSES = [(re.compile(pattern), value) for pattern, value in PASSES]
 MATRIX = ("mm", "bmm")
-TILES = ((64, 64), (96, 96), (192, 96), (256, 128))  # output tiles that a library chooses from
+TILES = ((64, 64), (96, 96), (192, 96))  # effective output tiles that a library chooses from
+LARGE_TILE = (256, 128)  # where even these keep all cores busy
 
 
 def class_of(name: str) -> str:
@@ -116,7 +117,9 @@ class EagerModel:
         rows = min(m, 128) + min(n if transposed else k, 128)  # of the operands, read one by one
         penalty = 0.0 if aligned or m * n * k == 1 else v["unaligned_us"] + rows * v["ragged_row_us"]
         floor = self.floors["bmm" if transposed else kind]
-        return floor + penalty + min(self._tiled(batch, m, n, k, size, *edges) for edges in TILES) + written
+        large = batch * m * n >= 20 * LARGE_TILE[0] * LARGE_TILE[1]
+        choices = [self._tiled(batch, m, n, k, size, *edges) for edges in (*TILES, *([LARGE_TILE] if large else []))]
+        return floor + penalty + min(choices) + written
 
     def _tiled(self, batch: int, m: int, n: int, k: int, size: int, high: int, broad: int) -> float:
         """Microseconds of a product in output tiles of at most high x broad."""
