@@ -36,6 +36,7 @@ from sandbox.profile.machine import Machine  # noqa: E402
 CALIBRATION = ROOT / "scripts" / "calibration"
 RATIO_WEIGHT = 0.25  # weight of a pipe's busy time against a latency in the fit
 FIT_LINES = 10
+HELD_OUT = {"sla_sparse.py"}  # one line of 98.7 ms, far outside the rest: kept to see how far the model reaches
 PRIOR_WEIGHT = 0.15  # pull of a constant towards its nominal value, per factor of e
 DECISIVE = (1.10, 0.3)  # two versions differ when by more than 10 % and 0.3 us
 
@@ -322,7 +323,7 @@ def fit(directory: Path, arch: str, leave_out: bool) -> int:
         return 0
     model = eager.fit(rows, eager.load(arch, prior=True))
     eager.save(arch, model)
-    constants = fit_kernels(lines, means, start, prior, model)
+    constants = fit_kernels([x for x in lines if x.candidate not in HELD_OUT], means, start, prior, model)
     write_table(arch, {n: getattr(constants, n) for n in prior}, "scripts/calibrate.py on scripts/calibration")
     check(directory, arch, lines)
     return 0
