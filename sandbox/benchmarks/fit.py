@@ -215,8 +215,12 @@ def fit_lines(entry: Entry, limits: FitLimits) -> Entry:
     for number, line in enumerate(lines, 1):
         try:
             inputs = json.loads(line)["inputs"]
-            tensors = [i for i in inputs if i.get("type", "tensor") in ("tensor", "tensor_list") or "shape" in i]
-            sizes.append(sum(shape_elements(i.get("shape")) for i in tensors))
+            tensors = [
+                i
+                for i in inputs
+                if i.get("type", "tensor") in ("tensor", "tensor_list") or "shape" in i or "shapes" in i
+            ]
+            sizes.append(sum(shape_elements(i.get("shapes", i.get("shape"))) for i in tensors))
             kinds.append(" ".join(str(i.get("dtype")) for i in tensors))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise Unfit(f"{name}: line {number} is not a case ({error!r})") from error
