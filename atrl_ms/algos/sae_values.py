@@ -102,10 +102,9 @@ class NodeStatistics:
         settings = {"prior": self.prior, "shrink": self.shrink, "decay": self.decay}
         return {"settings": settings, "clock": self._clock, "nodes": nodes}
 
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> NodeStatistics:
-        """Inverse of `to_json`."""
-        statistics = NodeStatistics(**data["settings"])
-        statistics._clock = data["clock"]
-        statistics._nodes = {tuple(path): (n, total, clock) for path, n, total, clock in data["nodes"]}
-        return statistics
+    def restore(self, data: dict[str, Any]) -> None:
+        """Take over the state that `to_json` gave."""
+        settings = data["settings"]
+        self.prior, self.shrink, self.decay = settings["prior"], settings["shrink"], settings["decay"]
+        self._clock = data["clock"]
+        self._nodes = {tuple(path): (n, total, clock) for path, n, total, clock in data["nodes"]}
