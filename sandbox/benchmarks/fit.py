@@ -220,7 +220,8 @@ def fit_lines(entry: Entry, limits: FitLimits) -> Entry:
                 for i in inputs
                 if i.get("type", "tensor") in ("tensor", "tensor_list") or "shape" in i or "shapes" in i
             ]
-            sizes.append(sum(shape_elements(i.get("shapes", i.get("shape"))) for i in tensors))
+            # Tensors made from attributes alone have no size here: such a case is small until it was built.
+            sizes.append(sum(shape_elements(i.get("shapes", i.get("shape"))) for i in tensors) if tensors else 1)
             kinds.append(" ".join(str(i.get("dtype")) for i in tensors))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise Unfit(f"{name}: line {number} is not a case ({error!r})") from error
