@@ -56,7 +56,7 @@ class Frame:
             y_px = self.py(value)
             self.parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y_px:.1f}" y2="{y_px:.1f}" class="grid"/>')
             self.parts.append(f'<text x="{LEFT - 6}" y="{y_px + 4:.1f}" class="y">{number(value)}</text>')
-        for value in ticks(*self.x):
+        for value in (v for v in ticks(*self.x) if v == int(v)):  # steps are whole
             self.parts.append(f'<text x="{self.px(value):.1f}" y="{HEIGHT - 12}" class="x">{number(value)}</text>')
 
     def px(self, x: float) -> float:
