@@ -1,4 +1,4 @@
-"""Is an output right? The rule of the NPU benchmark suites, in the order of docs/verifier_rules.md section 2."""
+"""Is an output right? The rule of the NPU benchmark suites, in order: container, type, shape, dtype, NaN, Inf, values."""
 
 from __future__ import annotations
 
