@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from sandbox.profile import library, views
 from sandbox.profile.affine import parse_map
+from sandbox.profile.mlir_text import HivmError, parse_type
 from sandbox.profile.program import MemRefType, walk
-from sandbox.profile.reader import HivmError, parse_type, read
+from sandbox.profile.reader import read
 from sandbox.profile.trace import trace_program
 from sandbox.profile.views import View
 
