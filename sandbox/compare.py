@@ -1,4 +1,4 @@
-"""Is an output right? The rule of the NPU benchmark suites, in order: container, type, shape, dtype, NaN, Inf, values."""
+"""Is an output right? The rule of the NPU benchmark suites, in order: container, shape, dtype, NaN, Inf, values."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _triplet_edges(at_node: dict[NodePath, list[tuple[int, float]]], success: fl
     for path, found in at_node.items():
         if len(path) > 1 and all(r < success for _, r in found):  # roots of different problems are no siblings
             siblings[path[:-1]].append(path)
-    edges = []
+    edges: list[tuple[int, int]] = []
     for nodes in siblings.values():
         promising = [c for node in nodes if node in solved_below for c, _ in at_node[node]]
         hopeless = [c for node in nodes if node not in solved_below for c, _ in at_node[node]]
