@@ -54,7 +54,7 @@ def export_weights(model: Transformer) -> dict[str, np.ndarray]:
     for own, parts in fused_layout(model.config).items():
         start = 0
         for name, rows in parts:
-            result[name] = np.ascontiguousarray(values[own][start : start + rows])
+            result[name] = values[own][start : start + rows].copy()  # not a view of what training changes
             start += rows
     return result
 

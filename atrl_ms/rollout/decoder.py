@@ -79,9 +79,9 @@ class NumpyDecoder:
             self.layers.append(
                 {
                     "qkv": np.ascontiguousarray((layer["qkv"] * layer["norm1"]).T),
-                    "out": np.ascontiguousarray(layer["out"].T),
+                    "out": layer["out"].T.copy(),
                     "gate_up": np.ascontiguousarray((layer["gate_up"] * layer["norm2"]).T),
-                    "down": np.ascontiguousarray(layer["down"].T),
+                    "down": layer["down"].T.copy(),
                     "gains": gains,
                     **{k: v.copy() for k, v in layer.items() if k.endswith("_bias")},
                 }

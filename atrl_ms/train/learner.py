@@ -178,8 +178,8 @@ class Learner:
     def build_apply(self) -> Callable[..., Any]:
         optimizer, sums = self.optimizer, self.sums
 
-        def step(lr, power1, power2):  # type: ignore[no-untyped-def]
-            norm = optimizer(tuple(sums), lr, power1, power2)
+        def step(lr, power1, power2, eps):  # type: ignore[no-untyped-def]
+            norm = optimizer(tuple(sums), lr, power1, power2, eps)
             for i in range(len(sums)):
                 ops.assign(sums[i], ops.zeros_like(sums[i]))
             return norm
@@ -194,9 +194,9 @@ class Learner:
 
         gradient = ms.value_and_grad(compute, None, ms.ParameterTuple(self.parameters))
 
-        def step(ids, targets, cos, sin, mask, weight, lr, power1, power2):  # type: ignore[no-untyped-def]
+        def step(ids, targets, cos, sin, mask, weight, lr, power1, power2, eps):  # type: ignore[no-untyped-def]
             loss, grads = gradient(ids, targets, cos, sin, mask, weight)
-            return loss, optimizer(grads, lr, power1, power2)
+            return loss, optimizer(grads, lr, power1, power2, eps)
 
         return ms.jit(step)
 

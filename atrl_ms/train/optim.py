@@ -63,13 +63,17 @@ class Optimizer(nn.Cell):
         self.adam = ops.Adam()
         self.step_count = 0
 
-    def scalars(self, lr: float) -> tuple[Tensor, Tensor, Tensor]:
-        """Learning rate and beta powers of the next step as tensors; advances the step count."""
+    def scalars(self, lr: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Learning rate, beta powers and epsilon of the next step as tensors; advances the step count.
+
+        The kernel adds epsilon before the bias correction of the second moment, the paper after it: hence the factor.
+        """
         self.step_count += 1
-        values = (lr, self.beta1**self.step_count, self.beta2**self.step_count)
+        power2 = self.beta2**self.step_count
+        values = (lr, self.beta1**self.step_count, power2, self.eps * (1 - power2) ** 0.5)
         return tuple(Tensor(np.float32(v)) for v in values)  # type: ignore[return-value]
 
-    def construct(self, grads: tuple[Tensor, ...], lr: Tensor, power1: Tensor, power2: Tensor) -> Tensor:
+    def construct(self, grads: tuple[Tensor, ...], lr: Tensor, power1: Tensor, power2: Tensor, eps: Tensor) -> Tensor:
         total = ops.sum(ops.square(grads[0]))
         for i in range(1, len(self.parameters)):
             total = total + ops.sum(ops.square(grads[i]))
@@ -87,7 +91,7 @@ class Optimizer(nn.Cell):
                 ops.assign(parameter, parameter - update * (lr * self.muon_ratio))
             else:
                 self.adam(
-                    parameter, self.first[i], self.second[i], power1, power2, lr, self.beta1, self.beta2, self.eps, grad
+                    parameter, self.first[i], self.second[i], power1, power2, lr, self.beta1, self.beta2, eps, grad
                 )
         return norm
 
