@@ -139,8 +139,9 @@ def test_eager_figures_of_the_device() -> None:
 @settings(deadline=None, max_examples=60)
 @given(
     st.sampled_from(["mul", "gelu", "sum", "_softmax", "native_layer_norm", "clone", "mm", "cumsum", "new_operator"]),
-    st.integers(1, 2048),
-    st.integers(1, 2048),
+    # Whole 32-byte rows: a ragged small matrix costs more than a whole larger one.
+    st.integers(1, 256).map(lambda n: 8 * n),
+    st.integers(1, 256).map(lambda n: 8 * n),
 )
 def test_eager_time_grows_with_size_and_has_a_floor(name: str, rows: int, columns: int) -> None:
     model = eager.load(ARCH)
