@@ -103,8 +103,9 @@ async def play_through_outages(
 ) -> list[Session]:
     """`play`, with sessions that met an infrastructure fault played again from the same seed.
 
-    If nothing was judged in a round the sandbox is down: wait and try again for `patience` seconds. If others were
-    judged, a session is repeated `RETRIES` times and then kept with its fault, which leaves the statistics.
+    If nothing was judged in a round and most sessions wait, the sandbox is down: wait and try again for `patience`
+    seconds. If others were judged, in this round or before, a session is repeated `RETRIES` times and then kept with
+    its fault, which leaves the statistics.
 
     Raises:
         UserError: the outage outlasted `patience`, or no task fits the window.
@@ -117,7 +118,8 @@ async def play_through_outages(
         played = await play([jobs[i] for i in waiting], arena, lambda s: None if is_fault(s) else on_done(s))
         for i, session in zip(waiting, played, strict=True):
             sessions[i] = session
-        if any(event.feedback is not None for session in played for event in session.evaluations):
+        judged = any(event.feedback is not None for session in played for event in session.evaluations)
+        if judged or 2 * len(waiting) <= len(jobs):
             pause, deadline = 1.0, time.monotonic() + patience
             for i in waiting:
                 attempts[i] += 1
