@@ -29,6 +29,9 @@ CLONE_NEWPID, CLONE_NEWNET, CLONE_THREAD = 0x20000000, 0x40000000, 0x00010000
 MS_NOSUID, MS_NODEV, MS_REC, MS_PRIVATE = 2, 4, 16384, 1 << 18
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
 SYS_LANDLOCK_CREATE_RULESET, SYS_LANDLOCK_ADD_RULE, SYS_LANDLOCK_RESTRICT_SELF = 444, 445, 446
+# Where an evaluation may write, inside bubblewrap. Not /tmp: the project itself, or its cache, may lie there.
+SCRATCH = "/scratch"
+
 LANDLOCK_READ = 0b1101  # execute, read a file, list a directory
 
 # System call numbers of what an evaluation has no business to do: sockets, tracing, mounting, keys, kernel modules.
@@ -187,7 +190,7 @@ def wrap(command: list[str], walls: Walls, *, writable: list[str], hidden: list[
         "1000",
     ]
     out += ["--dev-bind", "/dev", "/dev"] if npu else ["--dev", "/dev"]
-    out += ["--proc", "/proc", "--tmpfs", "/tmp"]
+    out += ["--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", SCRATCH]
     for path in readable_paths():
         if os.path.islink(path):
             out += ["--symlink", os.readlink(path), path]
@@ -198,9 +201,9 @@ def wrap(command: list[str], walls: Walls, *, writable: list[str], hidden: list[
             out += ["--tmpfs", path, "--remount-ro", path]
     for path in writable:
         out += ["--bind", path, path]
-    # The root and /dev that bubblewrap made are writable memory without a size limit until told otherwise.
-    out += ["--remount-ro", "/", *([] if npu else ["--remount-ro", "/dev"])]
-    return [*out, "--chdir", "/tmp", *command]
+    # The root, /tmp and /dev that bubblewrap made are writable memory without a size limit until told otherwise.
+    out += ["--remount-ro", "/", "--remount-ro", "/tmp", *([] if npu else ["--remount-ro", "/dev"])]
+    return [*out, "--chdir", SCRATCH, *command]
 
 
 def _check(result: int, what: str) -> None:

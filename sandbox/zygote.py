@@ -58,7 +58,7 @@ class Zygote:
     def __init__(self, walls: Walls, *, cache: str, interpret: bool = False, npu: bool = False) -> None:
         """`cache` is the directory of compiled kernels; only the compile stage of a device job may write to it."""
         here = Path(__file__).resolve().parent
-        self.scratch = tempfile.mkdtemp(prefix="atrl-scratch-") if walls.bwrap is None else "/tmp"
+        self.scratch = tempfile.mkdtemp(prefix="atrl-scratch-") if walls.bwrap is None else isolation.SCRATCH
         self._own_scratch = walls.bwrap is None
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         config = json.dumps({"walls": asdict(walls), "scratch": self.scratch, "cache": cache, "interpret": interpret})
@@ -88,7 +88,7 @@ class Zygote:
             stdout=self._log,
             stderr=self._log,
             start_new_session=True,
-            cwd=self.scratch,
+            cwd=self.scratch if self._own_scratch else "/",  # bubblewrap changes to its own
         )
         theirs.close()
 
