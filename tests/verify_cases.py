@@ -597,7 +597,7 @@ case(
     RELU_TASK,
     RELU
     + model(
-        "for i in range(10000):\n    with open(f'/tmp/f{i}', 'wb') as f:\n        f.write(bytes(1 << 24))\nreturn run_relu(x)"
+        "for i in range(10000):\n    with open(f'f{i}', 'wb') as f:\n        f.write(bytes(1 << 24))\nreturn run_relu(x)"
     ),
 )
 case("recursion", "runtime_error|crash", RELU_TASK, RELU + model("return self.forward(x)"))
