@@ -76,6 +76,12 @@ class Context:
     steps_kept: int
 
 
+def told_in_short(feedback: str, verdict: str) -> str:
+    """The first line of a feedback that says more than the verdict, at most 90 characters of it."""
+    lines = [line.strip() for line in feedback.splitlines() if line.strip()]
+    return next((line for line in lines if not line.startswith(verdict)), lines[0] if lines else "")[:90]
+
+
 def parse_notes(text: str) -> tuple[str, str] | None:
     """The two lines of the notes schema, or None if the text is anything else."""
     text = text.rpartition("</think>")[2]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from agent.chat import Message
+from agent.compaction import told_in_short
 from agent.workbench import SessionState
 from atrl_ms.types import Judge, Session, StepFeedback, Task
 
@@ -50,12 +51,6 @@ class LiveView:
     def line(self, text: str) -> None:
         self.stream.write(("\r\033[K" if self.waits else "") + text + "\n")
         self.stream.flush()
-
-
-def told_in_short(feedback: str, verdict: str) -> str:
-    """The first line of a feedback that says more than the verdict."""
-    lines = [line.strip() for line in feedback.splitlines() if line.strip()]
-    return next((line for line in lines if not line.startswith(verdict)), lines[0] if lines else "")[:90]
 
 
 @dataclass(frozen=True)

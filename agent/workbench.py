@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from agent.compaction import Attempt, Resume
+from agent.compaction import Attempt, Resume, told_in_short
 from agent.tools import FormatError, ToolCall, apply_edits, parse_reply
 from atrl_ms.config import AgentConfig
 from atrl_ms.types import Evaluation, Finish, Judge, Session, StepFeedback, Task
@@ -160,8 +160,9 @@ class Workbench:
         if self.config.compaction == "truncate":
             return Resume(knowledge)
         state = self.state
-        first_line = state.observation.strip().split("\n")[0]
-        return Resume(knowledge, tuple(state.attempts), first_line, state.best_kernel, notes)
+        verdict = state.attempts[-1].verdict if state.attempts else ""
+        told = told_in_short(state.observation, verdict)  # the table of attempts holds the verdict itself
+        return Resume(knowledge, tuple(state.attempts), told, state.best_kernel, notes)
 
     def resumed(self, shown: Resume) -> None:
         """After a compaction edits work on the kernel that the new context shows."""

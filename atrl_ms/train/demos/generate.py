@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -42,17 +43,18 @@ class Entry:
 
 def build_menus(tasks: list[Task], config: WarmStartConfig, seed: int) -> list[Entry]:
     """The tasks to demonstrate: the first `bodies` bodies of every family with `shape_sets` of their shape sets."""
-    rng = np.random.default_rng([seed, 0])
     by_body: dict[str, list[Task]] = {}
     for task in tasks:
         body = task.name.rpartition("-")[0]  # family/train-NN
         if int(body.rpartition("-")[2]) < config.bodies:
             by_body.setdefault(body, []).append(task)
-    chosen = []
-    for variants in by_body.values():
+    entries = []
+    for body, variants in by_body.items():
+        rng = np.random.default_rng([seed, 0, zlib.crc32(body.encode())])  # the same menus however many bodies there are
         picks = rng.permutation(len(variants))[: config.shape_sets]
-        chosen += [variants[int(k)] for k in sorted(picks)]
-    return [Entry(task, menu(task, rng, config.faults_per_task, config.loops)) for task in chosen]
+        for task in (variants[int(k)] for k in sorted(picks)):
+            entries.append(Entry(task, menu(task, rng, config.faults_per_task, config.loops)))
+    return entries
 
 
 class VerdictTable:
