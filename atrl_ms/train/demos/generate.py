@@ -50,7 +50,7 @@ def build_menus(tasks: list[Task], config: WarmStartConfig, seed: int) -> list[E
             by_body.setdefault(body, []).append(task)
     entries = []
     for body, variants in by_body.items():
-        rng = np.random.default_rng([seed, 0, zlib.crc32(body.encode())])  # the same menus however many bodies there are
+        rng = np.random.default_rng([seed, 0, zlib.crc32(body.encode())])  # whatever `bodies` is
         picks = rng.permutation(len(variants))[: config.shape_sets]
         for task in (variants[int(k)] for k in sorted(picks)):
             entries.append(Entry(task, menu(task, rng, config.faults_per_task, config.loops)))
