@@ -102,6 +102,17 @@ def passing_speedups(session: Session) -> list[Any]:
     return [e.feedback.speedup for e in session.evaluations if e.verdict == "pass" and e.feedback is not None]
 
 
+def best_speedup(session: Session) -> float | None:
+    """The highest speedup of a session's passing kernels; None if none passed or none was profiled."""
+    return max((s.value for s in passing_speedups(session) if s is not None), default=None)
+
+
+def median_speedup(sessions: Sequence[Session]) -> float | None:
+    """Median over the solved sessions of each one's best speedup."""
+    values = [x for x in map(best_speedup, sessions) if x is not None]
+    return float(np.median(values)) if values else None
+
+
 def sampled(session: Session) -> int:
     """Tokens that the policy sampled."""
     return sum(int(segment.mask.sum()) for segment in session.segments)
@@ -124,6 +135,7 @@ def statistics(sessions: Sequence[Session]) -> dict[str, Any]:
         "solve_rate": solved_count / max(1, len(valid)),
         "mean_score": float(np.mean([s.reward for s in valid])) if valid else 0.0,
         "fast_1": float(np.mean([fast_1(s) for s in valid])) if valid else 0.0,
+        "median_speedup": median_speedup(valid),
         "speedup_kinds": dict(sorted(speedups.items())),
         "turns": float(np.mean([len({e.turn for e in s.evaluations}) for s in valid])) if valid else 0.0,
         "verdicts": dict(sorted(Counter(e.verdict for e in events).items())),

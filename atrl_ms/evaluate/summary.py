@@ -64,6 +64,7 @@ def format_table(result: dict[str, Any], training: dict[str, Any]) -> str:
     for label, value in (
         ("sessions", lambda s: str(s["sessions"])),
         ("sampled tokens per solved task", lambda s: "-" if s["solved"] == 0 else f"{s['tokens_per_solved']:.0f}"),
+        (f"median {result['speedups']} speedup of solved", lambda s: speedup_text(s["median_speedup"])),
         ("kernels compiled / refused", lambda s: f"{s['compiler']['compiled']} / {s['compiler']['failed']}"),
         ("compactions", lambda s: str(s["compactions"])),
         ("longest context / window", lambda s: f"{s['max_context']} / {s['window']}"),
@@ -75,6 +76,10 @@ def format_table(result: dict[str, Any], training: dict[str, Any]) -> str:
     lines.insert(1, "-" * len(lines[0]))
     lines += ["", result["method"], "", *training_lines(training)]
     return "\n".join(lines)
+
+
+def speedup_text(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}x"
 
 
 def training_totals(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -89,6 +94,8 @@ def training_totals(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "sampled_tokens": sum(r["sampled_tokens"] for r in records),
         "compiled": sum(r["compiler"]["compiled"] for r in records),
         "failed": sum(r["compiler"]["failed"] for r in records),
+        "median_speedups": [r["median_speedup"] for r in records],
+        "speedup_kinds": sorted({kind for r in records for kind in r["speedup_kinds"]}),
         "errors": dict(sorted(errors.items(), key=lambda item: -item[1])),
         "compactions": sum(r["compactions"] for r in records),
         "max_context": max((r["max_context"] for r in records), default=0),
@@ -104,6 +111,15 @@ def training_lines(totals: dict[str, Any]) -> list[str]:
         f"  kernels: {totals['compiled']} compiled for Ascend, {totals['failed']} refused by the compiler",
     ]
     lines += [f"    {count:5d} x {text}" for text, count in list(totals["errors"].items())[:5]]
+    speedups = [x for x in totals["median_speedups"] if x is not None]
+    if speedups:
+        part = max(1, len(speedups) // 4)
+        first, last = np.median(speedups[:part]), np.median(speedups[-part:])
+        kinds = " and ".join(totals["speedup_kinds"])
+        lines.append(
+            f"  median {kinds} speedup on solved tasks: {first:.2f}x in the first quarter of the steps, "
+            f"{last:.2f}x in the last"
+        )
     lines.append(
         f"  compactions: {totals['compactions']}; longest context {totals['max_context']} of {totals['window']} tokens"
         f"; infrastructure faults: {totals['infrastructure_faults']}"
