@@ -132,6 +132,9 @@ class TrainConfig(Section):
     """The RL loop (atrl_ms/train)."""
 
     steps: int = Field(30, ge=1)
+    token_budget: int = Field(
+        0, ge=0, description="end training with the step that reaches so many sampled tokens; 0 for no budget"
+    )
     groups_per_step: int = Field(4, ge=1)
     group_size: int = Field(8, ge=2)
     optimizer: Literal["adamw", "muon"] = "adamw"

@@ -219,6 +219,18 @@ def test_several_updates_on_a_batch_move_the_ratio(tmp_path):
     assert record["updates"] == 3 and record["ratio"] != 1.0
 
 
+def test_a_token_budget_ends_the_run_with_the_step_that_spends_it(undisturbed, tmp_path):
+    _, reference, *_ = undisturbed
+    records = read_metrics(reference.metrics_file)
+    budget = records[0]["sampled_tokens"] + 1
+    run = RunDir.create(make_config(tmp_path, train={"token_budget": budget, "checkpoint_every": 3}))
+    train(run.config(), run)
+    assert numbers(run) == [row for row in numbers(reference) if row[0] <= 2]
+    parts = make_parts(run.config())
+    train(run.config(), run, parts)  # nothing is left to do
+    assert parts.engine.requests == 0
+
+
 def test_the_sampler_is_its_position():
     whole, first = TaskSampler(TASKS, seed=1), TaskSampler(TASKS, seed=1)
     names = [t.name for t in whole.draw(13)]

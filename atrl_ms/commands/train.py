@@ -14,7 +14,14 @@ from atrl_ms.errors import UserError
 from atrl_ms.train.run_dir import RunDir, write_atomically
 
 # Keys that a resumed run may change: they do not alter what has been computed so far.
-CHANGEABLE = ("train.steps", "train.checkpoint_every", "train.keep_checkpoints", "train.outage_seconds", "sandbox.")
+CHANGEABLE = (
+    "train.steps",
+    "train.token_budget",
+    "train.checkpoint_every",
+    "train.keep_checkpoints",
+    "train.outage_seconds",
+    "sandbox.",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -31,7 +31,7 @@ from atrl_ms.evaluate.sessions import read_sessions, write_sessions
 from atrl_ms.train import checkpoint
 from atrl_ms.train.batching import MicroBatch, make_micro_batches
 from atrl_ms.train.checkpoint import Position
-from atrl_ms.train.metrics import MetricsLog
+from atrl_ms.train.metrics import MetricsLog, read_metrics
 from atrl_ms.train.rollouts import (
     EVALUATE,
     TRAIN,
@@ -105,15 +105,24 @@ class Trainer:
         before = await self.evaluation("before")
         with MetricsLog(self.run_dir.metrics_file, self.run_dir.tensorboard, position.step) as log:
             bar = tqdm(total=config.train.steps, initial=position.step, unit="step", disable=not self.progress)
-            for step in range(position.step + 1, config.train.steps + 1):
+            step = position.step
+            while not self.finished(step):
+                step += 1
                 record = await self.step(step, sampler, bar)
                 log.write(record)
                 bar.update()
-                if step % config.train.checkpoint_every == 0 or step == config.train.steps:
+                if self.finished(step) or step % config.train.checkpoint_every == 0:
                     self.save(Position(step, sampler.position, self.updates, config.seed))
             bar.close()
         after = await self.evaluation("after")
         return before, after
+
+    def finished(self, step: int) -> bool:
+        """Whether training ends with `step`: it is the last one, or the token budget is spent."""
+        train = self.config.train
+        records = read_metrics(self.run_dir.metrics_file)
+        spent = sum(r["sampled_tokens"] for r in records if r["step"] <= step)
+        return step >= train.steps or 0 < train.token_budget <= spent
 
     async def restore(self) -> Position:
         """Load the last complete checkpoint and forget what was written after it."""
@@ -128,7 +137,7 @@ class Trainer:
             self.updates = position.updates
             await self.parts.engine.update_weights(self.updates)
             logger.info("resumed after step {}", position.step)
-        if position.step < self.config.train.steps:
+        if not self.finished(position.step):
             self.run_dir.forget_after(position.step)
         return position
 
