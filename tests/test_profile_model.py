@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from atrl_ms.types import Speedup
 from sandbox.profile import advice, eager, machine, memory, picture, schedule, stage, trace
+from sandbox.profile.effects import BARRIER, EXEC, SCALAR, SET, WAIT
 from sandbox.profile.kernel import time_launch, trace_launch
 from sandbox.profile.reader import read
-from sandbox.profile.trace import BARRIER, EXEC, SCALAR, SET, WAIT
 from sandbox.profile.work import Work
 
 ARCH = "Ascend910B4"

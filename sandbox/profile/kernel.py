@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sandbox.profile import schedule
+from sandbox.profile.effects import SCALAR, Trace
 from sandbox.profile.machine import Machine
 from sandbox.profile.program import Function, Program
 from sandbox.profile.schedule import Timeline
-from sandbox.profile.trace import SCALAR, Trace, trace_program
+from sandbox.profile.trace import trace_program
 
 EXACT_PROGRAMS = 2048  # up to this many programs are handed to the cores one by one
 RATIO_NAMES = {
@@ -103,9 +104,7 @@ def trace_launch(
     functions = program.kernels()
     total = grid[0] * grid[1] * grid[2]
     blocks = sorted({0, total // 2, total - 1}) if total else []
-    samples = [
-        Sample(b, [trace_program(program, f, scalars, grid, b, 0, data) for f in functions]) for b in blocks
-    ]
+    samples = [Sample(b, [trace_program(program, f, scalars, grid, b, 0, data) for f in functions]) for b in blocks]
     traced = Traced(functions, program.device, grid, samples, 0.0)
     per_argument: dict[int, float] = {}
     for side in ("read", "written"):
@@ -208,9 +207,7 @@ def _scattered(sample: Sample, machine: Machine) -> float:
     return remote / (remote + total) if remote else 0.0
 
 
-def _makespan(
-    count: int, cores: int, blocks: list[int], durations: list[float], dispatch: float
-) -> tuple[float, bool]:
+def _makespan(count: int, cores: int, blocks: list[int], durations: list[float], dispatch: float) -> tuple[float, bool]:
     """Cycles until the last program is done, and whether handing them out is what takes the time.
 
     Programs start in order, `dispatch` cycles apart at the earliest, each on the core that is free first.

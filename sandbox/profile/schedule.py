@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
+from sandbox.profile.effects import BARRIER, CROSS_SET, CROSS_WAIT, EXEC, MARK, SCALAR, SET, SKIP, WAIT
 from sandbox.profile.machine import Machine
-from sandbox.profile.trace import BARRIER, CROSS_SET, CROSS_WAIT, EXEC, MARK, SCALAR, SET, SKIP, WAIT
 from sandbox.profile.work import PIPES, Work
 
 
