@@ -12,10 +12,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from mindspore import Parameter, Tensor
+
+if TYPE_CHECKING:  # a command decides what to do before it pays for MindSpore
+    from mindspore import Parameter, Tensor
 
 T = TypeVar("T")
 
@@ -74,7 +76,7 @@ class Ranks:
         """Give every rank the leader's values, bit for bit."""
         if self.size == 1:
             return
-        from mindspore import ops
+        from mindspore import Tensor, ops
 
         for p in parameters:
             values = np.frombuffer(self.from_leader(p.asnumpy().tobytes()), p.asnumpy().dtype)
@@ -95,6 +97,7 @@ def balance(costs: Sequence[float], size: int) -> list[int]:
 
 def sum_over_ranks(tensors: list[Tensor]) -> list[Tensor]:
     """Sum each tensor over all ranks with one collective: the same result, bit for bit, on every rank."""
+    from mindspore import Tensor
     from mindspore.mint import distributed as dist
 
     flat = np.concatenate([t.asnumpy().reshape(-1) for t in tensors])
@@ -110,6 +113,7 @@ def sum_over_ranks(tensors: list[Tensor]) -> list[Tensor]:
 
 def all_gather(values: np.ndarray) -> list[np.ndarray]:
     """The arrays of all ranks, which have one shape and type."""
+    from mindspore import Tensor
     from mindspore.communication import get_group_size
     from mindspore.mint import distributed as dist
 
