@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -112,5 +113,5 @@ def test_shares_by_cost_are_even_and_complete():
         assert loads.max() <= max(max(costs), 4 / 3 * max(sum(costs) / size, max(costs)))
         items = list(range(len(costs)))
         parts = [Ranks(r, size).share(items, costs) for r in range(size)]
-        assert sorted(sum(parts, [])) == items and all(part == sorted(part) for part in parts)
-        assert sum((Ranks(r, size).block(items) for r in range(size)), []) == items
+        assert sorted(chain(*parts)) == items and all(part == sorted(part) for part in parts)
+        assert list(chain(*(Ranks(r, size).block(items) for r in range(size)))) == items

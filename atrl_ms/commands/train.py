@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         from atrl_ms.train.plan import format_plan
 
-        print(format_plan(resolve(args)[0]))
+        print(format_plan(resolve(args, write=False)[0]))
         return 0
     if launched_by_msrun():
         ranks = join()
@@ -71,7 +71,7 @@ def agree(args: argparse.Namespace, ranks: Ranks) -> tuple[Config, RunDir]:
     return Config.model_validate(data["config"]), RunDir(Path(data["path"]))
 
 
-def resolve(args: argparse.Namespace) -> tuple[Config, RunDir | None]:
+def resolve(args: argparse.Namespace, write: bool = True) -> tuple[Config, RunDir | None]:
     """The configuration, and the run directory if one is continued."""
     if args.resume is None:
         if args.config is None:
@@ -90,7 +90,7 @@ def resolve(args: argparse.Namespace) -> tuple[Config, RunDir | None]:
     refused = [key for key in changed if not key.startswith(CHANGEABLE)]
     if refused:
         raise UserError(f"{args.resume}: a resumed run cannot change {', '.join(refused)}; start a new run")
-    if changed and not args.dry_run:
+    if changed and write:
         write_atomically(run_dir.config_file, yaml.safe_dump(wanted.model_dump(), sort_keys=False))
     return wanted, run_dir
 
