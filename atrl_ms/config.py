@@ -143,6 +143,9 @@ class TrainConfig(Section):
     weight_decay: float = Field(0.0, ge=0)
     max_grad_norm: float = Field(1.0, gt=0)
     updates_per_batch: int = Field(1, ge=1, description="optimizer steps on each batch of sessions")
+    staleness: int = Field(
+        0, ge=0, description="steps whose sessions may be played ahead of the step that trains; 0 is synchronous"
+    )
     micro_batch_tokens: int = Field(8192, ge=64, description="token budget of one micro-batch")
     checkpoint_every: int = Field(5, ge=1)
     keep_checkpoints: int = Field(2, ge=1)

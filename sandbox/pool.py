@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -37,13 +38,13 @@ class WorkerFault(Exception):
 class _Worker:
     """One worker process and its socket."""
 
-    def __init__(self, options: Options, index: int) -> None:
+    def __init__(self, options: Options, device: int) -> None:
         ours, theirs = socket.socketpair()
         root = str(Path(__file__).resolve().parent.parent)
         env = {**os.environ, "OMP_NUM_THREADS": "1", "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
         env["PYTHONPATH"] = os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH", "")) if p)
         if options.device == "npu":
-            env["ASCEND_RT_VISIBLE_DEVICES"] = str(index)  # one device per worker
+            env["ASCEND_RT_VISIBLE_DEVICES"] = str(device)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "sandbox.worker", str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
@@ -108,13 +109,17 @@ class SandboxPool:
     Implements the `Judge` protocol (`verify`) and a `concurrent.futures`-like `submit`. Usable from several threads.
     """
 
-    def __init__(self, options: Options | None = None, workers: int = 2, max_pending: int = 0) -> None:
+    def __init__(
+        self, options: Options | None = None, workers: int = 2, max_pending: int = 0, devices: Sequence[int] = ()
+    ) -> None:
         """
         Args:
             workers: processes; each judges one candidate at a time.
             max_pending: evaluations that may wait before `submit` blocks; 0 means 64 per worker.
+            devices: NPUs that the workers use in turn; empty: worker i uses NPU i.
         """
         self.options = options or Options()
+        self.devices = list(devices) or list(range(workers))
         self.losses: list[str] = []
         self._queue: queue.Queue[tuple[Future[Any], dict[str, Any], tuple[Any, ...] | None] | None] = queue.Queue()
         self._slots = threading.BoundedSemaphore(max_pending or 64 * workers)
@@ -239,7 +244,7 @@ class SandboxPool:
             worker.close()
 
     def _start(self, index: int) -> _Worker:
-        worker = _Worker(self.options, index)
+        worker = _Worker(self.options, self.devices[index % len(self.devices)])
         self.losses = worker.losses
         return worker
 

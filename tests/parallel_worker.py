@@ -16,7 +16,8 @@ from atrl_ms.policy.model import build_model
 from atrl_ms.policy.weights import export_weights
 from atrl_ms.train.learner import Learner
 from atrl_ms.train.optim import OptimizerSettings
-from atrl_ms.train.parallel import Watch, join
+from atrl_ms.train.parallel import join
+from atrl_ms.train.watch import Watch
 
 
 def main() -> None:
@@ -29,11 +30,11 @@ def main() -> None:
     rng = np.random.default_rng(0)
     sequences = [rng.integers(0, 31, (1, 64)).astype(np.int32) for _ in range(4)]
     losses = []
-    with Watch(ranks, output / "ranks", dead_after=8.0):
+    with Watch(ranks, dead_after=8.0):
         for step in range(5):
             if ranks.rank == victim and step == 3:
                 os._exit(9)
-            loss = sum(learner.sft(ids, np.full(ids.shape, 1 / 252, np.float32)) for ids in ranks.share(sequences))
+            loss = sum(learner.sft(ids, np.full(ids.shape, 1 / 252, np.float32)) for ids in ranks.block(sequences))
             losses.append(float(ranks.total(np.array([loss]))[0]))
             learner.apply(1e-2)
     if ranks.leader:

@@ -1,11 +1,12 @@
 """A small run for tests of the loop: the real learner on a tiny model, an engine that speaks from a bank of replies.
 
-Run as a script (`python trainer_harness.py RUN_DIR [STEPS]`) it trains or resumes in a process that a test can kill.
+Run as a script it trains or resumes in a process, or under msrun in several, that a test can kill.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from copy import copy
 from functools import cache
@@ -23,8 +24,10 @@ from atrl_ms.policy.model import build_model
 from atrl_ms.policy.weights import export_weights, import_weights, load_weights, save_checkpoint
 from atrl_ms.train import rl
 from atrl_ms.train.learner import Learner
+from atrl_ms.train.parallel import Ranks, join
 from atrl_ms.train.rl import Parts, Trainer
 from atrl_ms.train.run_dir import RunDir
+from atrl_ms.train.watch import Watch
 from atrl_ms.types import Sample, Stage, StepFeedback, Task
 
 SCORES = {"k0": 0.0, "k1": 0.05, "k2": 0.15, "k3": 0.3, "k4": 1.0}
@@ -112,13 +115,15 @@ def shared_loss(algo_json, on_policy):
 rl.PolicyLoss = lambda algo, on_policy: shared_loss(algo.model_dump_json(), on_policy)
 
 
-def make_parts(config: Config) -> Parts:
+def make_parts(config: Config, ranks: Ranks | None = None) -> Parts:
     model, shared, weights, state = shared_learner(config.engine.temperature)
     import_weights(model, weights)
     shared.load_state_dict(state)
     for total in shared.sums:
         ops.assign(total, Tensor(np.zeros(total.shape, np.float32)))
     learner = copy(shared)  # tests replace methods
+    ranks = ranks or Ranks()
+    learner.reduce = ranks.reducer()
     tokenizer = WordTokenizer()
     tokenizer.encode(VOCABULARY)
     return Parts(
@@ -130,6 +135,7 @@ def make_parts(config: Config) -> Parts:
         load_policy=lambda path: load_weights(model, path),
         train_tasks=TASKS,
         held_out_tasks=TASKS,
+        ranks=ranks,
     )
 
 
@@ -137,6 +143,31 @@ def train(config: Config, run: RunDir, parts: Parts | None = None):
     return asyncio.run(Trainer(config, run, parts or make_parts(config), progress=False).run())
 
 
+class FailingJudge(ScoreJudge):
+    """Ends this process, or stops it, at the `call`-th verdict."""
+
+    def __init__(self, call, how):
+        super().__init__()
+        self.call, self.how = call, how
+
+    async def verify(self, task, candidate, *, seed=0):
+        if self.calls >= self.call:
+            os.kill(os.getpid(), self.how)
+        return await super().verify(task, candidate, seed=seed)
+
+
+def main():
+    """RUN_DIR [RANK SIGNAL CALL]: train or resume, alone or under msrun; one rank may be hit by a signal."""
+    ranks = join()
+    with Watch(ranks, dead_after=10.0):
+        run_dir = RunDir.open(sys.argv[1])
+        parts = make_parts(run_dir.config(), ranks)
+        if len(sys.argv) > 2 and ranks.rank == int(sys.argv[2]):
+            parts.judge = FailingJudge(int(sys.argv[4]), int(sys.argv[3]))
+        train(run_dir.config(), run_dir, parts)
+        if ranks.leader:
+            np.savez(run_dir.path / "weights.npz", **export_weights(shared_learner(0.8)[0]))
+
+
 if __name__ == "__main__":
-    run_dir = RunDir.open(sys.argv[1])
-    train(run_dir.config(), run_dir)
+    main()

@@ -1,30 +1,25 @@
-"""Data parallel training: replicated policy, gradients summed over ranks, launched by msrun.
-
-    msrun --worker_num 2 --local_worker_num 2 --join True script.py
+"""Data parallel training: replicated policy, gradients summed over ranks, launched by msrun (`atrl launch`).
 
 Weights inside a batch already carry the global normaliser, so ranks add up like micro-batches. The scheduler process
 runs the script too, up to `join`: keep everything before it free of side effects.
 
-Only collectives that the CPU back end has are used: barrier, all_reduce, broadcast.
+Only collectives that the CPU back end has are used: all_reduce and all_gather. Ranks need no common disk: whatever the
+leader reads, it shares. Who is alive is watched by watch.py.
 """
 
 from __future__ import annotations
 
 import os
-import sys
-import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from mindspore import Parameter, Tensor
 
-HEARTBEAT_SECONDS = 1.0
-DEAD_AFTER_SECONDS = 20.0
+if TYPE_CHECKING:  # a command decides what to do before it pays for MindSpore
+    from mindspore import Parameter, Tensor
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -36,40 +31,73 @@ class Ranks:
 
     @property
     def leader(self) -> bool:
-        """The one that writes files and shows progress."""
+        """The one that reads and writes files and shows progress."""
         return self.rank == 0
 
-    def share(self, items: Sequence[Any]) -> list[Any]:
-        """This rank's part of a list: every size-th item."""
-        return list(items[self.rank :: self.size])
+    def block(self, items: Sequence[T]) -> list[T]:
+        """This rank's part of a list: a contiguous block, equal to the others up to one item."""
+        bounds = [len(items) * r // self.size for r in (self.rank, self.rank + 1)]
+        return list(items[bounds[0] : bounds[1]])
+
+    def share(self, items: Sequence[T], costs: Sequence[float]) -> list[T]:
+        """This rank's part of a list by cost, in the list's order: the same assignment on every rank."""
+        if self.size == 1:
+            return list(items)
+        owners = balance(costs, self.size)
+        return [item for item, owner in zip(items, owners, strict=True) if owner == self.rank]
 
     def reducer(self) -> Callable[[list[Tensor]], list[Tensor]] | None:
         """What `Learner(reduce=...)` takes; None for one process."""
         return None if self.size == 1 else sum_over_ranks
 
     def total(self, values: np.ndarray) -> np.ndarray:
-        """Elementwise sum of a small array over ranks, in float64 precision of its float32 halves."""
+        """Elementwise sum of a small float64 array over ranks, added in the order of ranks."""
         if self.size == 1:
             return values
-        # The back end adds float32; a high and a low part keep counts above 2^24 exact.
-        exact = np.asarray(values, np.float64)
-        high = exact.astype(np.float32)
-        low = (exact - high).astype(np.float32)
-        parts = sum_over_ranks([Tensor(np.stack([high.reshape(-1), low.reshape(-1)]))])[0].asnumpy()
-        return (parts[0].astype(np.float64) + parts[1]).reshape(exact.shape)
+        parts = self.gather(np.ascontiguousarray(values, np.float64).tobytes())
+        return np.sum([np.frombuffer(part).reshape(np.shape(values)) for part in parts], axis=0)
+
+    def gather(self, data: bytes) -> list[bytes]:
+        """Every rank's bytes, in the order of ranks, on every rank."""
+        if self.size == 1:
+            return [data]
+        lengths = [int(x[0]) for x in all_gather(np.array([len(data)], np.int32))]
+        if max(lengths) == 0:
+            return [b""] * self.size
+        padded = np.zeros(max(lengths), np.uint8)
+        padded[: len(data)] = np.frombuffer(data, np.uint8)
+        return [part[:n].tobytes() for part, n in zip(all_gather(padded), lengths, strict=True)]
+
+    def from_leader(self, data: bytes = b"") -> bytes:
+        """The leader's bytes on every rank; what the others give is ignored."""
+        return self.gather(data if self.leader else b"")[0]
 
     def same_start(self, parameters: Sequence[Parameter]) -> None:
-        """Give every rank the leader's parameters."""
+        """Give every rank the leader's values, bit for bit."""
         if self.size == 1:
             return
+        from mindspore import Tensor, ops
+
         for p in parameters:
-            # A sum in which only the leader contributes: exact, and broadcast on CPU wants a tuple per tensor.
-            mine = p if self.leader else Tensor(np.zeros(p.shape, np.float32))
-            p.set_data(sum_over_ranks([Tensor(mine.asnumpy())])[0])
+            values = np.frombuffer(self.from_leader(p.asnumpy().tobytes()), p.asnumpy().dtype)
+            ops.assign(p, Tensor(values.reshape(p.shape).copy()))  # in place: compiled graphs do not follow set_data
+
+
+def balance(costs: Sequence[float], size: int) -> list[int]:
+    """The rank of each item: the costliest first, each to the rank with the least so far (Graham 1969).
+
+    No rank gets more than 4/3 of the best assignment's largest sum.
+    """
+    loads, owners = np.zeros(size), [0] * len(costs)
+    for i in sorted(range(len(costs)), key=lambda i: -costs[i]):  # stable: equal on all ranks
+        owners[i] = int(loads.argmin())
+        loads[owners[i]] += costs[i]
+    return owners
 
 
 def sum_over_ranks(tensors: list[Tensor]) -> list[Tensor]:
     """Sum each tensor over all ranks with one collective: the same result, bit for bit, on every rank."""
+    from mindspore import Tensor
     from mindspore.mint import distributed as dist
 
     flat = np.concatenate([t.asnumpy().reshape(-1) for t in tensors])
@@ -81,6 +109,17 @@ def sum_over_ranks(tensors: list[Tensor]) -> list[Tensor]:
         result.append(Tensor(summed[start : start + t.size].reshape(t.shape)))
         start += t.size
     return result
+
+
+def all_gather(values: np.ndarray) -> list[np.ndarray]:
+    """The arrays of all ranks, which have one shape and type."""
+    from mindspore import Tensor
+    from mindspore.communication import get_group_size
+    from mindspore.mint import distributed as dist
+
+    parts = [Tensor(np.zeros_like(values)) for _ in range(get_group_size())]
+    dist.all_gather(parts, Tensor(values))
+    return [part.asnumpy() for part in parts]
 
 
 def launched_by_msrun() -> bool:
@@ -98,62 +137,6 @@ def join() -> Ranks:
     return Ranks(get_rank(), get_group_size())
 
 
-class Watch:
-    """Ends this rank when another one dies: a collective would wait for it for ever.
-
-    Every rank touches a file each second in a directory that all ranks see; a file that grows old means a dead rank.
-    Use as a context manager around training: an error in it marks this rank as failed, so that the others stop at once.
-    """
-
-    def __init__(self, ranks: Ranks, directory: str | Path, dead_after: float = DEAD_AFTER_SECONDS):
-        self.ranks, self.directory, self.dead_after = ranks, Path(directory), dead_after
-        self.finished = threading.Event()
-
-    def file(self, rank: int, kind: str = "alive") -> Path:
-        return self.directory / f"rank_{rank}.{kind}"
-
-    def __enter__(self) -> Watch:
-        if self.ranks.size > 1:
-            self.directory.mkdir(parents=True, exist_ok=True)
-            for kind in ("failed", "done"):
-                self.file(self.ranks.rank, kind).unlink(missing_ok=True)
-            self.file(self.ranks.rank).touch()
-            threading.Thread(target=self.run, daemon=True).start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.finished.set()
-        if self.ranks.size > 1:
-            text = "" if error is None else f"{type(error).__name__}: {error}"
-            self.file(self.ranks.rank, "done" if error is None else "failed").write_text(text)
-
-    def run(self) -> None:
-        started = time.time()
-        while not self.finished.wait(HEARTBEAT_SECONDS):
-            self.file(self.ranks.rank).touch()
-            fault = self.fault(started)
-            if fault:
-                print(f"rank {self.ranks.rank}: {fault}; ending this rank, the job cannot go on", file=sys.stderr)
-                sys.stderr.flush()
-                # A thread stuck in a collective cannot be interrupted.
-                os._exit(3)
-
-    def fault(self, started: float) -> str:
-        """What is wrong with another rank, '' if nothing."""
-        for other in range(self.ranks.size):
-            if other == self.ranks.rank or self.file(other, "done").exists():
-                continue
-            failed = self.file(other, "failed")
-            if failed.exists() and failed.stat().st_mtime >= started - 1:
-                return f"rank {other} failed ({failed.read_text()})"
-            try:
-                last = self.file(other).stat().st_mtime
-            except OSError:
-                last = started
-            silent = time.time() - max(last, started)
-            if silent > self.dead_after:
-                return f"rank {other} died: no sign of life for {silent:.0f} s"
-        return ""
-
+def local_device(environment: Any = os.environ) -> int:
+    """The NPU of this rank on its node; msrun counts them in DEVICE_ID."""
+    return int(environment.get("DEVICE_ID", "0"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from atrl_ms.policy.weights import load_checkpoint, load_weights, save_checkpoin
 from atrl_ms.rollout.native import NativeEngine
 from atrl_ms.train.learner import Learner
 from atrl_ms.train.optim import OptimizerSettings
+from atrl_ms.train.parallel import Ranks, local_device
 from atrl_ms.train.rl import Parts
 from sandbox.options import Options
 from sandbox.pool import SandboxPool
@@ -24,8 +25,8 @@ from sandbox.suite import held_out_tasks, train_tasks
 POLICY_FILES = ("tokenizer.model", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "agent.yaml")
 
 
-def open_pool(config: Config) -> SandboxPool:
-    """The local sandbox pool of a run."""
+def open_pool(config: Config, devices: Sequence[int] = ()) -> SandboxPool:
+    """The local sandbox pool of a run; its workers take turns on the NPUs `devices`, or each has one of its own."""
     sandbox = config.sandbox
     options = Options(
         arch=sandbox.arch,
@@ -34,16 +35,20 @@ def open_pool(config: Config) -> SandboxPool:
         timeout=sandbox.timeout,
         feedback_tokens=config.agent.feedback_tokens,
     )
-    return SandboxPool(options, workers=sandbox.workers)
+    return SandboxPool(options, workers=sandbox.workers, devices=devices)
 
 
 @contextmanager
-def build_parts(config: Config) -> Iterator[Parts]:
+def build_parts(config: Config, ranks: Ranks | None = None) -> Iterator[Parts]:
     """Everything a run needs, for the time of the run; the sandbox's processes end with it.
+
+    Args:
+        ranks: the data parallel job this process belongs to; None for one process alone.
 
     Raises:
         UserError: a checkpoint, tokenizer or task set that cannot be used.
     """
+    ranks = ranks or Ranks()
     directory = Path(config.policy.checkpoint)
     tokenizer = load_tokenizer(directory)
     model, model_config = load_checkpoint(directory)
@@ -65,6 +70,7 @@ def build_parts(config: Config) -> Iterator[Parts]:
             weight_decay=config.train.weight_decay,
             max_grad_norm=config.train.max_grad_norm,
         ),
+        reduce=ranks.reducer(),
         temperature=temperature,
     )
     reference = None
@@ -77,7 +83,7 @@ def build_parts(config: Config) -> Iterator[Parts]:
             if (directory / name).is_file():
                 shutil.copyfile(directory / name, target / name)
 
-    pool = open_pool(config)
+    pool = open_pool(config, [local_device()] if ranks.size > 1 else [])
     try:
         yield Parts(
             engine=NativeEngine(model, max_batch=config.engine.max_batch, max_context=config.agent.window),
@@ -90,6 +96,7 @@ def build_parts(config: Config) -> Iterator[Parts]:
             held_out_tasks=held_out_tasks(config.tasks.families),
             reference=reference,
             knowledge=KnowledgeBase.load(),
+            ranks=ranks,
         )
     finally:
         pool.close()

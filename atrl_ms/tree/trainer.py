@@ -19,6 +19,7 @@ from atrl_ms.algos.advantages import GroupCredit, group_credit
 from atrl_ms.algos.sae_values import NodeStatistics
 from atrl_ms.config import Config
 from atrl_ms.evaluate.sessions import read_sessions, write_sessions
+from atrl_ms.train.ahead import Ahead
 from atrl_ms.train.rl import Parts, Trainer
 from atrl_ms.train.rollouts import EVALUATE, TRAIN, TaskSampler, derive_seed
 from atrl_ms.train.run_dir import RunDir
@@ -43,10 +44,10 @@ class StagedTrainer(Trainer):
         self.statistics = statistics
         self.credited: dict[int, GroupCredit] = {}  # by identity of the group, for the step at hand
 
-    async def step(self, step: int, sampler: TaskSampler, bar: tqdm) -> dict[str, Any]:
+    async def step(self, step: int, ahead: Ahead, sampler: TaskSampler, bar: tqdm) -> dict[str, Any]:
         """The common step, plus what the estimator reports."""
         self.credited.clear()
-        record = await super().step(step, sampler, bar)
+        record = await super().step(step, ahead, sampler, bar)
         staged = [c for c in self.credited.values() if isinstance(c, StagedCredit)]
         return {**record, **({"staged": describe_staged(staged)} if staged else {})}
 
