@@ -88,16 +88,17 @@ class TasksConfig(Section):
     suite: str = Field(
         "builtin",
         description="'builtin', 'kernelbench', 'npukernelbench', 'multikernelbench', 'akg_lite', "
-        "or a directory of KernelBench-style files; training uses 'builtin'",
+        "or a directory of KernelBench-style files; training on any but 'builtin' holds out every fifth task",
     )
     root: str = Field("", description="directory of a named benchmark on this machine")
     families: list[str] = Field(default_factory=list, description="operators of the built-in suite; empty for all")
     split: Literal["held_out", "train", "all"] = Field("held_out", description="part of the built-in suite to evaluate")
-    levels: list[str] = Field(default_factory=list, description="levels of a benchmark to evaluate; empty for all")
-    select: list[str] = Field(default_factory=list, description="shell patterns of task names to evaluate")
-    limit: int = Field(0, ge=0, description="evaluate at most so many tasks, spread over the set; 0 for all")
+    levels: list[str] = Field(default_factory=list, description="levels of a benchmark to use; empty for all")
+    select: list[str] = Field(default_factory=list, description="shell patterns of task names to use")
+    limit: int = Field(0, ge=0, description="use at most so many tasks, spread over the set; 0 for all")
     max_elements: int = Field(300_000, ge=1, description="inputs and parameters of a benchmark's case at most")
     max_cases: int = Field(4, ge=1, description="cases used at most, smallest first, of a task that ships many")
+    fit_seconds: int = Field(60, ge=1, description="seconds of computing to make one task of a benchmark fit")
 
 
 class AlgoConfig(Section):

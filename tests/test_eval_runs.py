@@ -109,7 +109,7 @@ def bench(tmp_path, monkeypatch):
         Entry(Task(name, TASK.format(scale=i)), level=str(1 + i // 2), category="soft") for i, name in enumerate("abcd")
     ]
     entries[3] = entries[3].excluded("too large: 9 elements")
-    monkeypatch.setattr(evaluation, "find_entries", lambda config, progress: entries)
+    monkeypatch.setattr(evaluation, "find_entries", lambda config, run, progress: entries)
     kernels = tmp_path / "kernels"
     kernels.mkdir()
 

@@ -99,7 +99,7 @@ def train(config: Config, run_dir: RunDir) -> int:
 
             before, after = train_tree(config, run_dir)
         else:
-            with build_parts(config) as parts:
+            with build_parts(config, run_dir) as parts:
                 before, after = asyncio.run(Trainer(config, run_dir, parts).run())
     except Diverged as error:
         print(f"atrl train: {error}", file=sys.stderr)

@@ -63,7 +63,7 @@ def open_judge(config: Config) -> SandboxPool:
 # ---------------------------------------------------------------- tasks
 
 
-def find_entries(config: Config, progress: bool) -> list[Entry]:
+def find_entries(config: Config, run: RunDir, progress: bool) -> list[Entry]:
     """Tasks of the run, fitted to this machine; those that cannot be used carry the reason.
 
     Raises:
@@ -73,7 +73,8 @@ def find_entries(config: Config, progress: bool) -> list[Entry]:
         return narrow(builtin_entries(config.tasks), config.tasks)
     from sandbox.benchmarks.load import fitted_entries
 
-    return fitted_entries(config.tasks, workers=config.sandbox.workers, progress=progress)
+    results = run.path / "prepared.jsonl"  # a kill while tasks are prepared loses at most one
+    return fitted_entries(config.tasks, workers=config.sandbox.workers, progress=progress, results=results)
 
 
 def stored_entries(run: RunDir, find: Callable[[], list[Entry]]) -> list[Entry]:
@@ -174,7 +175,7 @@ class Evaluation:
         Raises:
             UserError: something the user must change; finished samples stay.
         """
-        entries = stored_entries(self.run_dir, lambda: find_entries(self.config, self.progress))
+        entries = stored_entries(self.run_dir, lambda: find_entries(self.config, self.run_dir, self.progress))
         usable = [entry for entry in entries if not entry.skip]
         if not usable:
             reasons = sorted({entry.skip for entry in entries})[:3]
