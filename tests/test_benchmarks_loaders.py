@@ -377,7 +377,7 @@ def test_training_on_a_directory_holds_tasks_out_and_a_resumed_run_meets_the_sam
 
     folder = tmp_path / "tasks"
     for i in range(6):
-        write(folder / f"{i}_add.py", task_text(f"x + {i}", "torch.randn(9, 40)"))
+        write(folder / f"{i}_add.py", task_text(f"x + {i + 1}", "torch.randn(9, 40)"))
     write(folder / "9_zero.py", task_text("x * 0", "torch.randn(9, 40)"))
     config = Config(tasks={"suite": str(folder)}, output_dir=str(tmp_path / "runs"))
     run = RunDir.create(config)

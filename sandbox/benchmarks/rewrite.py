@@ -33,7 +33,7 @@ def smaller(value: Any, cap: int, floor: int = 0) -> Any:
 
 
 def divided(value: Any, halvings: int) -> Any:
-    """A size, or a tuple or list of sizes, halved, rounding up; those below UNDIVIDED are left: kernels, strides, kinds."""
+    """A size, or a tuple or list of sizes, halved, rounding up; those below UNDIVIDED (kernels, strides) are left."""
     if type(value) is int:
         return -(-value >> halvings) if value >= UNDIVIDED else value
     if isinstance(value, tuple | list):
@@ -53,7 +53,7 @@ class Plan:
     Attributes:
         cap: most that a size may be; 0 for no cap.
         batch: a smaller cap for names of batches, 0 for the same.
-        halvings: halve every size of at least UNDIVIDED this many times, numbers of groups too, which keeps their ratios.
+        halvings: halve every size of at least UNDIVIDED this often, numbers of groups too: ratios stay.
         derived: also set sizes that are computed from other names; otherwise they are left to follow from those.
     """
 
