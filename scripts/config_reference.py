@@ -20,9 +20,10 @@ from atrl_ms.config import Config, Section  # noqa: E402
 PAGE = ROOT / "docs" / "configuration.md"
 HEAD = """# Configuration
 
-Every command that takes a YAML file takes this one configuration; sections and keys that are not given have the defaults below. Unknown
-keys and values out of range are refused with one line that names the key. `--set section.key=value` overrides a key on the command line;
-a run directory holds the resolved file. Examples: `configs/`.
+Every command that takes a YAML file takes this one configuration; sections and keys that are not given have the
+defaults below. Unknown keys and values out of range are refused with one line that names the key.
+`--set section.key=value` overrides a key on the command line; a run directory holds the resolved file.
+Examples: `configs/`.
 
 This page is made from `atrl_ms/config.py` by `python scripts/config_reference.py --write`.
 """
@@ -42,7 +43,8 @@ def kind(annotation: Any, field: FieldInfo) -> str:
         return f"list of {typing.get_args(annotation)[0].__name__}"
     if typing.get_origin(annotation) is types.UnionType:
         return " or ".join("none" if part is type(None) else part.__name__ for part in typing.get_args(annotation))
-    bounds = [f"{sign} {getattr(m, name):g}" for m in field.metadata for cls, name, sign in BOUNDS if isinstance(m, cls)]
+    found = [(sign, getattr(m, name)) for m in field.metadata for cls, name, sign in BOUNDS if isinstance(m, cls)]
+    bounds = [f"{sign} {value:g}" for sign, value in found]
     return " ".join([annotation.__name__, ", ".join(bounds)]).strip()
 
 

@@ -74,7 +74,7 @@ def build_parts(config: Config, run: RunDir) -> Iterator[Parts]:
         UserError: a checkpoint, tokenizer or task set that cannot be used.
     """
     tasks, held_out = training_tasks(config, run)
-    directory = Path(config.policy.checkpoint)
+    directory = config.policy.directory
     tokenizer = load_tokenizer(directory)
     model, model_config = load_checkpoint(directory)
     if tokenizer.vocab_size > model_config.vocab_size:

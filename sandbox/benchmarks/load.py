@@ -11,12 +11,13 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from atrl_ms.config import TasksConfig
 from atrl_ms.errors import UserError
-from sandbox.benchmarks.entry import Entry
+from sandbox.benchmarks.entry import NO_KERNEL_GIVEN, Entry
 from sandbox.benchmarks.kernelbench import akg_lite, folder_of_tasks, kernelbench, multikernelbench
 from sandbox.benchmarks.npukernelbench import npukernelbench
 from sandbox.benchmarks.results import FitLog
@@ -155,16 +156,21 @@ def fitted_entries(
     progress: bool,
     on_done: Callable[[Entry], None] | None = None,
     results: Path | None = None,
+    wanted: Callable[[Sequence[Entry]], set[str]] | None = None,
 ) -> list[Entry]:
     """The benchmark that `tasks.*` names, narrowed and fitted.
 
     Args:
         on_done: sees each entry as it is ready.
         results: a file that keeps what was fitted, so that a second call does only the rest.
+        wanted: names of the tasks that there is a kernel for; the others are not fitted.
     """
     from tqdm import tqdm
 
     entries = narrow(find_benchmark(config.suite, config.root), config)
+    if wanted is not None:
+        names = wanted(entries)
+        entries = [e if e.skip or e.name in names else replace(e.excluded(NO_KERNEL_GIVEN), rows=()) for e in entries]
     limits = {"max_elements": config.max_elements, "max_cases": config.max_cases, "seconds": config.fit_seconds}
     log = FitLog(results, limits) if results else None
     with (
