@@ -14,6 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from atrl_ms.errors import UserError
 
 
+def asset(path: str) -> Path:
+    """A path as given; one that is not there and names an asset of this package is found beside the package."""
+    given = Path(path)
+    own = Path(__file__).resolve().parent.parent / given
+    return own if given.parts[:2] == ("atrl_ms", "assets") and not given.exists() and own.exists() else given
+
+
 class Section(BaseModel):
     """Base of all sections: unknown keys are errors, values are checked on assignment."""
 
@@ -26,6 +33,11 @@ class PolicyConfig(Section):
     backend: Literal["native", "mindformers"] = Field("native", description="which implementation of the transformer")
     checkpoint: str = Field("atrl_ms/assets/warm_start", description="directory with model.safetensors and config.json")
 
+    @property
+    def directory(self) -> Path:
+        """Where the checkpoint is."""
+        return asset(self.checkpoint)
+
 
 class EngineConfig(Section):
     """Sampling (atrl_ms/rollout)."""
@@ -33,22 +45,24 @@ class EngineConfig(Section):
     kind: Literal["native", "vllm", "sglang"] = Field("native", description="which engine samples")
     url: str = Field("", description="address of a serving engine")
     max_batch: int = Field(32, ge=1, description="sequences decoded together by the native engine")
-    temperature: float = Field(0.8, ge=0)
-    top_p: float = Field(1.0, gt=0, le=1)
-    top_k: int = Field(0, ge=0)
+    temperature: float = Field(0.8, ge=0, description="of training sessions")
+    top_p: float = Field(1.0, gt=0, le=1, description="sample from the likeliest tokens of this probability")
+    top_k: int = Field(0, ge=0, description="sample from so many likeliest tokens; 0 for all")
 
 
 class AgentConfig(Section):
     """The session: turns, budgets, compaction (agent/)."""
 
     window: int = Field(512, ge=64, description="tokens that a context may never exceed")
-    max_turns: int = Field(4, ge=1)
+    max_turns: int = Field(4, ge=1, description="replies of one session")
     max_reply_tokens: int = Field(192, ge=8, description="reserve for one reply")
     max_summary_tokens: int = Field(48, ge=8, description="own token budget of a compaction summary")
-    max_compactions: int = Field(3, ge=0)
+    max_compactions: int = Field(3, ge=0, description="times that a full window is compacted; 0 ends the session")
     max_session_tokens: int = Field(4096, ge=64, description="sampled and observed tokens of a whole session")
     max_seconds: float = Field(0.0, ge=0, description="time of a whole session; 0 for no limit")
-    compaction: Literal["none", "truncate", "facts", "hybrid"] = "hybrid"
+    compaction: Literal["none", "truncate", "facts", "hybrid"] = Field(
+        "hybrid", description="what survives a full window: nothing, last steps, facts of the harness, also notes"
+    )
     keep_steps: int = Field(1, ge=0, description="raw last steps kept after a compaction")
     auto_verify: bool = Field(True, description="write_kernel and edit_kernel are verified at once")
     tool_format: Literal["fenced", "qwen"] = Field("fenced", description="how tool calls are written")
@@ -74,10 +88,12 @@ class AgentConfig(Section):
 class SandboxConfig(Section):
     """The judge (sandbox/)."""
 
-    workers: int = Field(2, ge=1)
-    arch: str = "Ascend910B4"
-    cann: str = "9.0.0"
-    device: Literal["auto", "cpu", "npu"] = "auto"
+    workers: int = Field(2, ge=1, description="evaluations side by side")
+    arch: str = Field("Ascend910B4", description="NPU that kernels are compiled for")
+    cann: str = Field("9.0.0", description="version of CANN that the compiler works for")
+    device: Literal["auto", "cpu", "npu"] = Field(
+        "auto", description="where kernels run; 'auto' takes an NPU where there is one"
+    )
     timeout: float = Field(20.0, gt=0, description="seconds for one evaluation")
     url: str = Field("", description="address of a sandbox service; empty for a local pool")
 
@@ -88,28 +104,31 @@ class TasksConfig(Section):
     suite: str = Field(
         "builtin",
         description="'builtin', 'kernelbench', 'npukernelbench', 'multikernelbench', 'akg_lite', "
-        "or a directory of KernelBench-style files; training uses 'builtin'",
+        "or a directory of KernelBench-style files; training on any but 'builtin' holds out every fifth task",
     )
     root: str = Field("", description="directory of a named benchmark on this machine")
     families: list[str] = Field(default_factory=list, description="operators of the built-in suite; empty for all")
     split: Literal["held_out", "train", "all"] = Field("held_out", description="part of the built-in suite to evaluate")
-    levels: list[str] = Field(default_factory=list, description="levels of a benchmark to evaluate; empty for all")
-    select: list[str] = Field(default_factory=list, description="shell patterns of task names to evaluate")
-    limit: int = Field(0, ge=0, description="evaluate at most so many tasks, spread over the set; 0 for all")
+    levels: list[str] = Field(default_factory=list, description="levels of a benchmark to use; empty for all")
+    select: list[str] = Field(default_factory=list, description="shell patterns of task names to use")
+    limit: int = Field(0, ge=0, description="use at most so many tasks, spread over the set; 0 for all")
     max_elements: int = Field(300_000, ge=1, description="inputs and parameters of a benchmark's case at most")
     max_cases: int = Field(4, ge=1, description="cases used at most, smallest first, of a task that ships many")
+    fit_seconds: int = Field(60, ge=1, description="seconds of computing to make one task of a benchmark fit")
 
 
 class AlgoConfig(Section):
     """Advantage and loss (atrl_ms/algos)."""
 
-    advantage: Literal["grpo", "rloo", "discounted", "togo", "atrl", "trloo"] = "atrl"
+    advantage: Literal["grpo", "rloo", "discounted", "togo", "atrl", "trloo"] = Field(
+        "atrl", description="advantage estimator (docs/algorithms.md)"
+    )
     atrl_w: float = Field(0.5, ge=0, le=1, description="weight of togo in atrl")
     gamma: float = Field(1.0, gt=0, le=1, description="discount between segments in togo, between turns in trloo")
     kappa: float = Field(0.5, gt=0, le=1, description="discount per remaining segment in discounted")
     loss: Literal["clip", "gspo", "cispo"] = Field("clip", description="surrogate: per token, per sequence, or CISPO")
-    clip_low: float = Field(0.2, gt=0, lt=1)
-    clip_high: float = Field(0.28, gt=0)
+    clip_low: float = Field(0.2, gt=0, lt=1, description="the ratio pi / pi_old is clipped at 1 - clip_low")
+    clip_high: float = Field(0.28, gt=0, description="and at 1 + clip_high")
     dual_clip: float = Field(3.0, gt=1, description="bound of the ratio where the advantage is negative")
     tis_cap: float = Field(2.0, gt=0, description="cap of the truncated importance weight pi_old / mu")
     kl_coef: float = Field(0.0, ge=0, description="weight of the KL term to the policy at the start of the run")
@@ -131,24 +150,24 @@ class AlgoConfig(Section):
 class TrainConfig(Section):
     """The RL loop (atrl_ms/train)."""
 
-    steps: int = Field(30, ge=1)
+    steps: int = Field(30, ge=1, description="steps of a run: sessions, advantages, update")
     token_budget: int = Field(
         0, ge=0, description="end training with the step that reaches so many sampled tokens; 0 for no budget"
     )
-    groups_per_step: int = Field(4, ge=1)
-    group_size: int = Field(8, ge=2)
-    optimizer: Literal["adamw", "muon"] = "adamw"
-    lr: float = Field(1e-4, gt=0)
-    warmup_steps: int = Field(2, ge=0)
-    weight_decay: float = Field(0.0, ge=0)
-    max_grad_norm: float = Field(1.0, gt=0)
+    groups_per_step: int = Field(4, ge=1, description="tasks of one step")
+    group_size: int = Field(8, ge=2, description="sessions of one task")
+    optimizer: Literal["adamw", "muon"] = Field("adamw", description="optimizer; muon for the hidden matrices only")
+    lr: float = Field(1e-4, gt=0, description="learning rate after the warm-up")
+    warmup_steps: int = Field(2, ge=0, description="steps over which the learning rate rises")
+    weight_decay: float = Field(0.0, ge=0, description="decoupled weight decay")
+    max_grad_norm: float = Field(1.0, gt=0, description="gradients are scaled down to this norm")
     updates_per_batch: int = Field(1, ge=1, description="optimizer steps on each batch of sessions")
     staleness: int = Field(
         0, ge=0, description="steps whose sessions may be played ahead of the step that trains; 0 is synchronous"
     )
     micro_batch_tokens: int = Field(8192, ge=64, description="token budget of one micro-batch")
-    checkpoint_every: int = Field(5, ge=1)
-    keep_checkpoints: int = Field(2, ge=1)
+    checkpoint_every: int = Field(5, ge=1, description="steps between checkpoints")
+    keep_checkpoints: int = Field(2, ge=1, description="checkpoints that are kept, the newest")
     audit_limit: float = Field(
         0.02, gt=0, description="largest mean difference of log-probabilities between engine and trainer before step 1"
     )
@@ -159,7 +178,7 @@ class EvalConfig(Section):
     """Evaluation before and after training, and `atrl eval` (atrl_ms/evaluate)."""
 
     sessions: int = Field(64, ge=0, description="sessions on held-out tasks for each evaluation; 0 evaluates nothing")
-    temperature: float = Field(0.6, ge=0)
+    temperature: float = Field(0.6, ge=0, description="of evaluation sessions; 0 is greedy")
     policy: Literal["checkpoint", "endpoint", "kernels", "identity"] = Field(
         "checkpoint",
         description="who writes the kernels: policy.checkpoint, the model at eval.url, the files of eval.kernels, "
@@ -189,14 +208,14 @@ class WarmStartConfig(Section):
     two_faults: float = Field(0.3, ge=0, le=1, description="probability of a second fault in a faulty first draft")
     right_fix: float = Field(0.7, ge=0, le=1, description="probability that a fix addresses the feedback")
     edit: float = Field(0.75, ge=0, le=1, description="probability of an edit instead of a rewrite")
-    vocab_size: int = Field(2048, ge=512)
-    hidden_size: int = Field(256, ge=32)
-    layers: int = Field(4, ge=1)
-    heads: int = Field(4, ge=1)
-    kv_heads: int = Field(2, ge=1)
-    intermediate_size: int = Field(704, ge=32)
-    optimizer: Literal["adamw", "muon"] = "adamw"
-    lr: float = Field(2e-3, gt=0)
+    vocab_size: int = Field(2048, ge=512, description="pieces of the tokenizer")
+    hidden_size: int = Field(256, ge=32, description="width of the policy")
+    layers: int = Field(4, ge=1, description="transformer blocks")
+    heads: int = Field(4, ge=1, description="attention heads")
+    kv_heads: int = Field(2, ge=1, description="heads of keys and values, shared by groups of heads")
+    intermediate_size: int = Field(704, ge=32, description="width of the feed-forward layers")
+    optimizer: Literal["adamw", "muon"] = Field("adamw", description="optimizer; muon for the hidden matrices only")
+    lr: float = Field(2e-3, gt=0, description="highest learning rate")
     batch_tokens: int = Field(3072, ge=256, description="padded tokens of one step")
     minutes: float = Field(45.0, gt=0, description="stop after this many minutes of training")
     max_steps: int = Field(500, ge=1, description="stop after this step")
@@ -222,8 +241,8 @@ class TreeConfig(Section):
     rollouts: int = Field(16, ge=1, description="teacher rollouts per problem")
     max_depth: int = Field(5, ge=1, description="steps below the prompt that become nodes")
     branching: int = Field(5, ge=1, description="children of a node, and rollouts started at it")
-    rule: Literal["uct", "puct"] = "uct"
-    exploration: float = Field(1.4, ge=0)
+    rule: Literal["uct", "puct"] = Field("uct", description="which child a rollout descends to")
+    exploration: float = Field(1.4, ge=0, description="weight of the bonus for nodes visited rarely")
     temperature: float = Field(1.0, gt=0, description="of the teacher in the search")
     max_new_tokens: int = Field(64, ge=1, description="cap of one completion, of teacher and student")
     wave: int = Field(4, ge=1, description="rollouts of one problem in flight together")
@@ -250,9 +269,9 @@ class Config(Section):
     """A whole run."""
 
     algorithm: Literal["atrl", "tree_opo"] = Field("atrl", description="agent sessions, or staged prefixes (tree)")
-    name: str = "run"
-    seed: int = 0
-    output_dir: str = "runs"
+    name: str = Field("run", description="first part of the name of the run directory")
+    seed: int = Field(0, description="everything that is drawn follows from it")
+    output_dir: str = Field("runs", description="where run directories are made")
     policy: PolicyConfig = Field(default_factory=PolicyConfig)
     engine: EngineConfig = Field(default_factory=EngineConfig)
     agent: AgentConfig = Field(default_factory=AgentConfig)

@@ -6,7 +6,9 @@ Runs in a worker (imports torch); `SandboxPool.check` asks for it.
 from __future__ import annotations
 
 import copy
+import functools
 import time
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -14,7 +16,7 @@ import torch
 from atrl_ms.errors import UserError
 from atrl_ms.types import Task
 from sandbox.compare import compare
-from sandbox.task import derive_seed, draw, load, run_reference, set_seeds
+from sandbox.task import Case, derive_seed, draw, load, prepare, run_reference, set_seeds
 from sandbox.tensors import tree_tensors
 
 SEEDS = 4
@@ -42,14 +44,19 @@ def check(task: Task, seed: int = 0) -> list[str]:
     except Exception as error:
         raise UserError(f"{task.name}: the reference cannot be built: {type(error).__name__}: {error}") from error
     problems: list[str] = []
+    cases = functools.cache(lambda: prepare(task, seed).cases)
     for group in range(len(draws[0])):
-        found = _check_group(model, [d[group] for d in draws], base)
+        judged = functools.partial(lambda g: [case for case in cases() if case.group == g], group)
+        found = _check_group(model, [d[group] for d in draws], base, judged)
         prefix = f"inputs {group}: " if len(draws[0]) > 1 else ""
         problems += [prefix + p for p in found if prefix + p not in problems]
     return problems
 
 
-def _check_group(model: torch.nn.Module, draws: list[list[Any]], seed: int) -> list[str]:
+def _check_group(
+    model: torch.nn.Module, draws: list[list[Any]], seed: int, judged: Callable[[], list[Case]]
+) -> list[str]:
+    """Problems of one group of inputs; `judged` are the cases on which the judge would compare."""
     inputs = draws[0]
     size = sum(t.untyped_storage().nbytes() for t in tree_tensors(inputs))
     if size > MAX_BYTES:
@@ -71,7 +78,12 @@ def _check_group(model: torch.nn.Module, draws: list[list[Any]], seed: int) -> l
     if not _agree(again, reference):
         problems.append("the reference does not agree with itself on equal inputs in other memory (random or stateful)")
         return problems
-    problems += _trivial(reference, inputs)
+    trivial = _trivial(reference, inputs)
+    for case in judged() if trivial else []:
+        # The judge also draws values of its own: an answer that fails on these does not pass the task.
+        still = _trivial(tree_tensors(case.expected), case.inputs)
+        trivial = [problem for problem in trivial if problem in still]
+    problems += trivial
     problems += _variation(outputs)
     if not problems:
         problems += _dependence(model, draws, reference, seed)

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from atrl_ms.cli import main
 from atrl_ms.config import TasksConfig
 from atrl_ms.errors import UserError
+from atrl_ms.types import Task
 from sandbox.benchmarks.entry import Entry, materialise
 from sandbox.benchmarks.load import find_benchmark, fit_all, fitted_entries
 from sandbox.benchmarks.npukernelbench import read_cases
-from sandbox.benchmarks.rewrite import capped, halved, positional, smaller
+from sandbox.benchmarks.results import FitLog
+from sandbox.benchmarks.rewrite import Plan, halved, positional, resized, smaller, versions
 from sandbox.benchmarks.select import narrow
 
 HEAD = "import torch\nimport torch.nn as nn\n"
@@ -58,8 +60,8 @@ def test_sizes_computed_from_others_follow_them_unless_asked_otherwise():
     values: dict = {}
     exec(source, values)
     follow, own = ({}, {})
-    exec(capped(source, values, 64, derived=False), follow)
-    exec(capped(source, values, 64, derived=True), own)
+    exec(resized(source, values, Plan(64)), follow)
+    exec(resized(source, values, Plan(64, derived=True)), own)
     assert (follow["rows"], follow["width"]) == (64, 16)
     assert (own["rows"], own["width"]) == (64, 64)
     assert follow["kernel"] == 3 and follow["height"] == follow["depth"] == 63 and follow["eps"] == 1e-5
@@ -70,10 +72,43 @@ def test_channels_of_a_group_normalisation_keep_four_per_group():
     values: dict = {}
     exec(source, values)
     small: dict = {}
-    exec(capped(source, values, 16, derived=False), small)
+    exec(resized(source, values, Plan(16)), small)
     assert small["num_groups"] == 16
     assert small["channels"] == 64
     assert small["batch"] == 16
+
+
+def test_groups_that_follow_from_channels_do_not_keep_them_large():
+    source = "in_channels = 128\ngroups = in_channels\ndef get_init_inputs():\n    return [in_channels, groups]\n"
+    small: dict = {}
+    exec(resized(source, {"in_channels": 128, "groups": 128}, Plan(16)), small)
+    assert small["in_channels"] == small["groups"] == 16
+
+
+def test_statements_that_share_a_line_are_all_made_smaller():
+    source = "é = 'x'; depth = 512; height = width = 640; kernel = 3\nshape = (\n    2048,\n    7,\n)\n"
+    values: dict = {}
+    exec(source, values)
+    small: dict = {}
+    exec(resized(source, values, Plan(64)), small)
+    assert {n: small[n] for n in ("depth", "height", "width", "kernel", "shape")} == {
+        "depth": 64, "height": 40, "width": 40, "kernel": 3, "shape": (64, 7)
+    }  # fmt: skip
+
+
+def test_batches_shrink_before_images_and_proportions_can_be_kept():
+    source = "batch_size = 64\nfeatures = 512\nnum_groups = 64\nkernel = 5\n"
+    values: dict = {}
+    exec(source, values)
+    batch, even = {}, {}
+    exec(resized(source, values, Plan(128, batch=4)), batch)
+    exec(resized(source, values, Plan(halvings=3)), even)
+    assert (batch["batch_size"], batch["features"]) == (4, 128)
+    assert {n: even[n] for n in values if n in source} == {
+        "batch_size": 8, "features": 64, "num_groups": 8, "kernel": 5
+    }  # fmt: skip
+    texts = [text for _, text in versions(source, values)]
+    assert len(texts) == len(set(texts)) and source not in texts
 
 
 def test_keyword_only_arguments_become_positional_in_order():
@@ -146,6 +181,47 @@ def test_the_command_counts_what_was_read(bench, capsys):
     assert main(["tasks", "check", "--benchmark", "kernelbench", "--root", str(bench), "--level", "2"]) == 0
     out = capsys.readouterr().out
     assert "1 tasks read, 1 runnable here (0 of them task_invalid), 0 excluded" in out
+
+
+def test_a_check_that_stopped_goes_on_where_it_was(bench, tmp_path, capsys):
+    file = tmp_path / "results.jsonl"
+    command = ["tasks", "check", "--benchmark", "kernelbench", "--root", str(bench), "--results", str(file)]
+    assert main([*command, "--only", "level1/[23]_*"]) == 0
+    first = file.read_bytes()
+    assert first.count(b"\n") == 2
+    file.write_bytes(first + b'{"key": "cut of')
+    seen = []
+    config = TasksConfig(suite="kernelbench", root=str(bench), select=["level1/*"], limit=4)
+    entries = fitted_entries(config, workers=1, progress=False, on_done=lambda e: seen.append(e.name), results=file)
+    data = file.read_bytes()
+    assert data.startswith(first) and b"cut of" not in data
+    names = [json.loads(line)["entry"]["task"]["name"] for line in data.splitlines()]
+    assert len(names) == len(set(names)) and {e.name for e in entries} == set(seen)
+    again = fitted_entries(config, workers=1, progress=False, results=file)
+    assert again == entries and file.read_bytes() == data
+
+
+def test_a_changed_task_or_limit_is_prepared_again(tmp_path):
+    entry = Entry(Task("a", "text"))
+    log = FitLog(tmp_path / "r.jsonl", {"max_elements": 5})
+    log.add(entry, entry.excluded("because"))
+    log.close()
+    same, other = (FitLog(tmp_path / "r.jsonl", {"max_elements": n}) for n in (5, 6))
+    assert same.find(entry) == entry.excluded("because")
+    assert same.find(Entry(Task("a", "other text"))) is None and other.find(entry) is None
+    (tmp_path / "notes.txt").write_text("shopping\n")
+    with pytest.raises(UserError, match="not a line of prepared tasks"):
+        FitLog(tmp_path / "notes.txt", {})
+
+
+def test_slow_and_huge_tasks_are_excluded_before_they_take_the_machine(tmp_path):
+    slow = "import torch\nwhile True: pass\n"
+    # On the meta device its data-dependent size cannot be known; as written it would take 40 TB.
+    huge = task_text("x * 2", "torch.rand(int(torch.ones(1).item()) * 10**13)")
+    fixed = [Entry(Task("slow", slow)), Entry(Task("huge", huge))]
+    by_name = {e.name: e.skip for e in fit_all(fixed, {"seconds": 2}, workers=1)}
+    assert "2 s of computing" in by_name["slow"]
+    assert by_name["huge"] == "too large: a tensor of 10000000000000 elements"
 
 
 def test_wrong_names_and_roots_are_the_users_to_correct(tmp_path):
@@ -289,3 +365,37 @@ def test_tiers_and_plain_folders(tmp_path):
     write(tmp_path / "tools" / "run.py", "print('not a task')\n")
     assert [(e.name, e.level) for e in find_benchmark("akg_lite", tmp_path)] == [("t1/add", "t1")]
     assert [(e.name, e.category) for e in find_benchmark(str(tmp_path), "")] == [("t1/add", "t1")]
+
+
+# ---------------------------------------------------------------- training
+
+
+def test_training_on_a_directory_holds_tasks_out_and_a_resumed_run_meets_the_same(tmp_path):
+    from atrl_ms.config import Config
+    from atrl_ms.train.parts import training_tasks
+    from atrl_ms.train.run_dir import RunDir
+
+    folder = tmp_path / "tasks"
+    for i in range(6):
+        write(folder / f"{i}_add.py", task_text(f"x + {i + 1}", "torch.randn(9, 40)"))
+    write(folder / "9_zero.py", task_text("x * 0", "torch.randn(9, 40)"))
+    config = Config(tasks={"suite": str(folder)}, output_dir=str(tmp_path / "runs"))
+    run = RunDir.create(config)
+    train, held_out = training_tasks(config, run)
+    assert [t.name for t in held_out] == ["0_add", "5_add"] and all(t.held_out for t in held_out)
+    assert [t.name for t in train] == ["1_add", "2_add", "3_add", "4_add"]
+    write(folder / "0_more.py", task_text("x + 7", "torch.randn(9, 40)"))
+    assert training_tasks(config, run) == (train, held_out)
+    (tmp_path / "one").mkdir()
+    write(tmp_path / "one" / "a.py", task_text("x * 0", "torch.randn(9, 40)"))
+    alone = Config(tasks={"suite": str(tmp_path / "one")}, output_dir=str(tmp_path / "runs"))
+    with pytest.raises(UserError, match="0 of 1 tasks can be used"):
+        training_tasks(alone, RunDir.create(alone))
+
+
+def test_demonstrations_of_a_benchmark_are_refused(tmp_path):
+    from atrl_ms.config import Config
+    from atrl_ms.train.warm_start import warm_start
+
+    with pytest.raises(UserError, match="built-in suite only"):
+        warm_start(Config(tasks={"suite": "kernelbench"}), tmp_path / "run")

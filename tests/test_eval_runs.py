@@ -4,14 +4,17 @@ import asyncio
 import csv
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import yaml
 from agent_helpers import feedback, write
 from chat_server import Script, chat_server
 
@@ -25,6 +28,8 @@ from atrl_ms.evaluate.writers import ReadyKernels, known_names, resolve
 from atrl_ms.train.run_dir import RunDir
 from atrl_ms.types import Speedup, Task
 from sandbox.benchmarks.entry import Entry
+
+ROOT = Path(__file__).resolve().parent.parent
 
 SOFTMAX = """
 import torch
@@ -109,7 +114,7 @@ def bench(tmp_path, monkeypatch):
         Entry(Task(name, TASK.format(scale=i)), level=str(1 + i // 2), category="soft") for i, name in enumerate("abcd")
     ]
     entries[3] = entries[3].excluded("too large: 9 elements")
-    monkeypatch.setattr(evaluation, "find_entries", lambda config, progress: entries)
+    monkeypatch.setattr(evaluation, "find_entries", lambda config, run, progress: entries)
     kernels = tmp_path / "kernels"
     kernels.mkdir()
 
@@ -211,6 +216,17 @@ def test_a_continued_evaluation_cannot_become_another_one(bench, change, capsys)
     assert f"cannot change {change.split('=')[0]}" in capsys.readouterr().err
 
 
+def test_resuming_finds_the_newest_evaluation_with_the_same_settings(bench):
+    from atrl_ms.commands.eval import newest
+
+    first, other = bench.config(), bench.config(samples=1, tolerance="kernelbench")
+    runs = [RunDir.create(first), RunDir.create(other)]
+    for age, run in zip((20, 10), runs, strict=True):
+        os.utime(run.config_file, (time.time() - age, time.time() - age))
+    assert newest(first).path == runs[0].path and newest(other).path == runs[1].path
+    assert newest(bench.config(missing="fail")).path == runs[1].path  # and is then refused, with the keys that differ
+
+
 # ---------------------------------------------------------------- the real judge, killed
 
 
@@ -248,6 +264,45 @@ def test_a_killed_process_continues_on_the_real_judge(tmp_path):
     assert verdicts == {"one": ["pass"], "two": ["wrong_output"], "three": ["cheat"]}
     about = summary["about"]
     assert about["speed"] == "modelled" and "CPU" in about["device"] and "Ascend910B4" in about["device"]
+
+
+def test_a_policy_killed_at_random_moments_ends_in_the_report_of_an_undisturbed_run(tmp_path):
+    config = tmp_path / "eval.yaml"
+    own = yaml.safe_load((ROOT / "atrl_ms/assets/warm_start/agent.yaml").read_text())
+    settings = {
+        "sandbox": {"workers": 1, "timeout": 60},
+        "agent": {**own, "max_turns": 1},
+        "tasks": {"families": ["ew_unary", "softmax"], "limit": 3},
+        "eval": {"policy": "checkpoint", "concurrent": 1, "samples": 1, "k": [1]},  # one at a time: the same batches
+    }
+
+    def start(name):
+        settings.update(name=name, output_dir=str(tmp_path / name))
+        config.write_text(yaml.safe_dump(settings))
+        command = [sys.executable, "-m", "atrl_ms.cli", "eval", str(config), "--resume"]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+
+    begin = time.monotonic()
+    whole = start("whole")
+    assert whole.wait(timeout=600) == 0, whole.stderr.read()[-2000:]
+    length = time.monotonic() - begin
+    moments = random.Random(os.urandom(8))
+    for _ in range(3):
+        broken = start("broken")
+        wait = moments.uniform(0.2, 1.0) * length
+        try:
+            broken.wait(timeout=wait)
+        except subprocess.TimeoutExpired:
+            os.kill(broken.pid, signal.SIGKILL)
+        broken.communicate()
+    last = start("broken")
+    assert last.wait(timeout=600) == 0, last.stderr.read()[-2000:]
+    runs = [next((tmp_path / name).glob("*/scores.json")).parent for name in ("whole", "broken")]
+    assert len(list((tmp_path / "broken").iterdir())) == 1
+    for file in ("scores.json", "scores.csv", "samples.csv", "report.html"):
+        assert (runs[0] / file).read_bytes() == (runs[1] / file).read_bytes(), file
+    lines = [json.loads(line) for line in (runs[1] / "samples.jsonl").read_text().splitlines()]
+    assert len({record["task"] for record in lines}) == len(lines) == 3
 
 
 # ---------------------------------------------------------------- what the numbers refer to
@@ -383,9 +438,7 @@ def test_comparison_pairs_tasks_and_refuses_what_cannot_be_compared(bench, capsy
 
 
 def test_example_configurations_are_valid():
-    from pathlib import Path
-
-    files = sorted((Path(__file__).parent.parent / "configs").glob("eval_*.yaml"))
+    files = sorted((ROOT / "configs").glob("eval_*.yaml"))
     suites = {load_config(file).tasks.suite for file in files}
     assert suites == {
         "builtin", "kernelbench", "npukernelbench_a", "npukernelbench_b", "multikernelbench", "akg_lite"

@@ -42,8 +42,6 @@ def run(args: argparse.Namespace) -> int:
 
 def resolve(args: argparse.Namespace) -> tuple[Config, RunDir]:
     """The configuration and the directory, new or continued."""
-    from atrl_ms.commands.train import different_keys
-
     if args.resume is None:
         if args.config is None:
             raise UserError("give a configuration, for example configs/eval_builtin.yaml, or --resume RUN_DIR")
@@ -61,19 +59,27 @@ def resolve(args: argparse.Namespace) -> tuple[Config, RunDir]:
         for item in args.set:
             apply_override(data, item)
         wanted = validate(data, str(run_dir.config_file)) if args.config is None else load_config(args.config, args.set)
-    changed = different_keys(run_dir.config().model_dump(), wanted.model_dump())
-    refused = [key for key in changed if not key.startswith(CHANGEABLE)]
+    refused = fixed_changes(run_dir, wanted)
     if refused:
         raise UserError(f"{run_dir.path}: a continued evaluation cannot change {', '.join(refused)}; start a new one")
-    if changed:
+    if run_dir.config() != wanted:
         write_atomically(run_dir.config_file, yaml.safe_dump(wanted.model_dump(), sort_keys=False))
     return wanted, run_dir
 
 
+def fixed_changes(run_dir: RunDir, wanted: Config) -> list[str]:
+    """Keys in which a configuration differs from that of an evaluation although they decide its samples."""
+    from atrl_ms.commands.train import different_keys
+
+    changed = different_keys(run_dir.config().model_dump(), wanted.model_dump())
+    return [key for key in changed if not key.startswith(CHANGEABLE)]
+
+
 def newest(config: Config) -> RunDir:
-    """The last evaluation of that name; a new one if there is none."""
+    """The last evaluation of that name with these settings, or with others; a new one if there is none of that name."""
     found = sorted(Path(config.output_dir).glob(f"{config.name}-*/config.yaml"), key=lambda p: p.stat().st_mtime)
-    return RunDir.open(found[-1].parent) if found else RunDir.create(config)
+    runs = [RunDir.open(file.parent) for file in reversed(found)]
+    return next((run for run in runs if not fixed_changes(run, config)), runs[0]) if runs else RunDir.create(config)
 
 
 def evaluate(config: Config, run_dir: RunDir) -> int:

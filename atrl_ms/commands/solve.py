@@ -94,7 +94,7 @@ def settings(args: argparse.Namespace) -> Config:
     elif is_url(args.model):
         data = {"agent": dict(ENDPOINT_AGENT)}
     else:
-        directory = Path(args.model or PolicyConfig.model_fields["checkpoint"].default)
+        directory = Path(args.model) if args.model else PolicyConfig().directory
         data = {"agent": trained_agent(directory)}
     if args.model and not is_url(args.model):
         data.setdefault("policy", {})["checkpoint"] = args.model
@@ -206,7 +206,7 @@ class CheckpointPlayer:
         from atrl_ms.policy.weights import load_checkpoint
         from atrl_ms.rollout.native import NativeEngine
 
-        directory = Path(config.policy.checkpoint)
+        directory = config.policy.directory
         self.name = str(directory)
         self.tokenizer = load_tokenizer(directory)
         model, model_config = load_checkpoint(directory)

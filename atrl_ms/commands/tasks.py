@@ -24,7 +24,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check.add_argument("--benchmark", metavar="NAME", help="check a benchmark on disk instead, or a directory of tasks")
     check.add_argument("--root", default="", metavar="DIR", help="the benchmark's clone")
     check.add_argument("--level", action="append", default=[], metavar="L", help="only this level; may be repeated")
+    check.add_argument(
+        "--only", action="append", default=[], metavar="PATTERN", help="only names like this; repeatable"
+    )
+    check.add_argument("--limit", type=int, default=0, metavar="N", help="at most N tasks, spread over the benchmark")
     check.add_argument("--max-elements", type=int, default=300_000, metavar="N", help="inputs and parameters of a case")
+    check.add_argument("--seconds", type=int, default=60, metavar="S", help="computing for one task; more is a reason")
+    check.add_argument(
+        "--results", metavar="FILE", help="keep results here as they come; tasks it holds are not repeated"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -67,11 +75,23 @@ def check_benchmark(args: argparse.Namespace) -> int:
 
     if args.names:
         raise UserError("--benchmark checks a whole benchmark; leave out the names of tasks")
-    if args.workers < 1 or args.max_elements < 1:
-        raise UserError("--workers and --max-elements must be at least 1")
-    config = TasksConfig(suite=args.benchmark, root=args.root, levels=args.level, max_elements=args.max_elements)
+    if min(args.workers, args.max_elements, args.seconds) < 1 or args.limit < 0:
+        raise UserError("--workers, --max-elements and --seconds must be at least 1, --limit at least 0")
+    config = TasksConfig(
+        suite=args.benchmark,
+        root=args.root,
+        levels=args.level,
+        select=args.only,
+        limit=args.limit,
+        max_elements=args.max_elements,
+        fit_seconds=args.seconds,
+    )
     entries = fitted_entries(
-        config, workers=args.workers, progress=True, on_done=lambda e: print(check_line(e), flush=True)
+        config,
+        workers=args.workers,
+        progress=True,
+        on_done=lambda e: print(check_line(e), flush=True),
+        results=Path(args.results) if args.results else None,
     )
     print("\n".join(count_lines(entries)))
     return 0 if any(not entry.skip for entry in entries) else 1

@@ -128,7 +128,7 @@ def train(config: Config, run_dir: RunDir, ranks: Ranks) -> int:
 
             before, after = train_tree(config, run_dir)
         else:
-            with build_parts(config, ranks) as parts:
+            with build_parts(config, run_dir, ranks) as parts:
                 before, after = asyncio.run(Trainer(config, run_dir, parts).run())
     except Diverged as error:
         print(f"atrl train: {error}", file=sys.stderr)

@@ -24,7 +24,7 @@ from atrl_ms.evaluate.evaluation import Record
 from atrl_ms.evaluate.metrics import Interval
 from atrl_ms.evaluate.scores import FAST_P, Difference, Scored, compare, score
 from atrl_ms.train.run_dir import RunDir, write_atomically
-from sandbox.benchmarks.entry import Entry
+from sandbox.benchmarks.entry import NO_KERNEL_GIVEN, Entry
 from sandbox.benchmarks.load import describe
 
 METHOD = "95 % intervals: percentile bootstrap over tasks (10,000 resamples), the samples of a task kept together"
@@ -66,8 +66,8 @@ def facts(config: Config, entries: Sequence[Entry], records: Sequence[Record], l
         "tolerance": config.eval.tolerance,
         "tasks_in_set": len(entries),
         "tasks_scored": len(used),
-        "tasks_excluded": sum(bool(e.skip) for e in entries),
-        "tasks_without_kernel": sum(not e.skip and e.name not in judged for e in entries),
+        "tasks_excluded": sum(bool(e.skip) and e.skip != NO_KERNEL_GIVEN for e in entries),
+        "tasks_without_kernel": sum(e.skip in ("", NO_KERNEL_GIVEN) and e.name not in judged for e in entries),
         "samples": len(records),
         "infrastructure_faults": sum(r["verdict"] == "infrastructure_error" for r in records),
         "correct_without_speed": sum(r["verdict"] == "pass" and not r["speedup"] for r in records),
@@ -129,7 +129,7 @@ def task_summary(entry: Entry, records: Sequence[Record]) -> dict[str, Any]:
         "level": entry.level,
         "category": entry.category,
         "cases": entry.cases,
-        "excluded": entry.skip,
+        "excluded": "" if entry.skip == NO_KERNEL_GIVEN else entry.skip,
         "source_sha256": hashlib.sha256(entry.task.source.encode()).hexdigest(),
         "samples": [{k: v for k, v in r.items() if k not in ("task", "kernel", "seconds", "seed")} for r in records],
     }
@@ -183,7 +183,7 @@ def samples_csv(summary: dict[str, Any]) -> str:
             counts = [r["cases_passed"], r["cases_total"]]
             rows.append([*place, *result, *counts, t["cases"], about["device"], ""])
         if not t["samples"]:
-            reason = t["excluded"] or "no kernel given"
+            reason = t["excluded"] or NO_KERNEL_GIVEN
             rows.append([*place, "", "", "", "", "", "", "", "", t["cases"], about["device"], reason])
     return to_csv([*header, "cases_passed", "cases_total", "cases", "device", "left_out_because"], rows)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 import os
 import time
@@ -22,18 +23,18 @@ from typing import Any
 from atrl_ms.config import Config
 from atrl_ms.errors import UserError
 from atrl_ms.evaluate.sessions import session_to_json
-from atrl_ms.evaluate.writers import InfrastructureFault, Writer, Written, open_writer
+from atrl_ms.evaluate.writers import InfrastructureFault, Writer, Written, open_writer, tasks_with_kernels
 from atrl_ms.train.rollouts import derive_seed
 from atrl_ms.train.run_dir import RunDir, write_atomically
 from atrl_ms.types import StepFeedback
-from sandbox.benchmarks.entry import Entry, materialise
+from sandbox.benchmarks.entry import NO_KERNEL_GIVEN, Entry, materialise
 from sandbox.benchmarks.select import builtin_entries, narrow
 from sandbox.options import Options
 from sandbox.pool import SandboxPool
 
 WRITE, JUDGE = 3, 4  # purposes of seeds (rollouts.TRAIN and EVALUATE are 1 and 2)
 ATTEMPTS = 3  # of a sample that meets an infrastructure fault
-NO_KERNEL = "no_kernel"
+NO_KERNEL = "no_kernel"  # the verdict of a sample
 
 Record = dict[str, Any]
 
@@ -63,7 +64,7 @@ def open_judge(config: Config) -> SandboxPool:
 # ---------------------------------------------------------------- tasks
 
 
-def find_entries(config: Config, progress: bool) -> list[Entry]:
+def find_entries(config: Config, run: RunDir, progress: bool) -> list[Entry]:
     """Tasks of the run, fitted to this machine; those that cannot be used carry the reason.
 
     Raises:
@@ -73,7 +74,16 @@ def find_entries(config: Config, progress: bool) -> list[Entry]:
         return narrow(builtin_entries(config.tasks), config.tasks)
     from sandbox.benchmarks.load import fitted_entries
 
-    return fitted_entries(config.tasks, workers=config.sandbox.workers, progress=progress)
+    wanted = None
+    if config.eval.policy == "kernels" and config.eval.missing == "skip":
+        wanted = functools.partial(tasks_with_kernels, config.eval.kernels)
+    return fitted_entries(
+        config.tasks,
+        workers=config.sandbox.workers,
+        progress=progress,
+        results=run.path / "prepared.jsonl",  # a kill while tasks are prepared loses at most one
+        wanted=wanted,
+    )
 
 
 def stored_entries(run: RunDir, find: Callable[[], list[Entry]]) -> list[Entry]:
@@ -174,10 +184,10 @@ class Evaluation:
         Raises:
             UserError: something the user must change; finished samples stay.
         """
-        entries = stored_entries(self.run_dir, lambda: find_entries(self.config, self.progress))
+        entries = stored_entries(self.run_dir, lambda: find_entries(self.config, self.run_dir, self.progress))
         usable = [entry for entry in entries if not entry.skip]
         if not usable:
-            reasons = sorted({entry.skip for entry in entries})[:3]
+            reasons = sorted({entry.skip for entry in entries} - {NO_KERNEL_GIVEN})[:3]
             raise UserError(f"no task can be used: {'; '.join(reasons) or 'the set is empty'}")
         log = SampleLog(self.run_dir.path / "samples.jsonl")
         try:

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from atrl_ms.evaluate.sessions import read_records
 from atrl_ms.evaluate.summary import training_totals
 from atrl_ms.train.metrics import read_metrics
 from atrl_ms.train.run_dir import RunDir
+from atrl_ms.types import Finish
 
 CHUNK = 40  # sessions compressed together: opening one unpacks one chunk
 VERDICT_ORDER = ("pass", "wrong_output", "runtime_error", "crash", "timeout", "compile_error", "static_error", "cheat")
@@ -150,8 +151,7 @@ def chart_sections(arms: Sequence[Arm]) -> list[tuple[str, list[str]]]:
     """All charts as (heading, figures)."""
     names = (*VERDICT_ORDER, "format and other")
     verdicts = [shares(a, "verdicts", names, lambda r: r.get("verdicts", {}), True) for a in arms]
-    ends = ("solved", "submitted", "max_turns", "max_tokens", "max_compactions", "window", "infrastructure")
-    finishes = [shares(a, "how sessions end", ends, lambda r: r.get("finish", {}), True) for a in arms]
+    finishes = [shares(a, "how sessions end", get_args(Finish), lambda r: r.get("finish", {}), True) for a in arms]
     phases = [shares(a, "seconds by phase", PHASES, lambda r: r.get("seconds", {}), False) for a in arms]
     kinds = {kind for a in arms for run in a.runs for r in run.records for kind in r.get("speedup_kinds", {})}
     fast = [curve(f"share with {' or '.join(sorted(kinds))} speedup above 1", arms, "fast_1", (0, 1))] if kinds else []

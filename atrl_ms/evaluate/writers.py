@@ -98,6 +98,15 @@ class ReadyKernels:
             raise UserError(f"{path}: not a text file ({error.reason})") from None
 
 
+def tasks_with_kernels(directory: str | Path, entries: Sequence[Entry]) -> set[str]:
+    """Names of the tasks for which a directory holds a kernel.
+
+    Raises:
+        UserError: no such directory, or none.
+    """
+    return {name for name, _ in ReadyKernels(directory, entries, 1, "skip").files}
+
+
 def known_names(entries: Sequence[Entry]) -> dict[str, str]:
     """Plain form of every unambiguous name of every task."""
     owners: dict[str, set[str]] = {}
@@ -159,7 +168,7 @@ class Checkpoint:
         from atrl_ms.policy.weights import load_checkpoint
         from atrl_ms.rollout.native import NativeEngine
 
-        directory = Path(config.policy.checkpoint)
+        directory = config.policy.directory
         self.label = f"checkpoint {directory}"
         self.config, self.judge = config, judge
         self.tokenizer = load_tokenizer(directory)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from agent.knowledge import KnowledgeBase
 from atrl_ms.config import Config
 from atrl_ms.errors import UserError
+from atrl_ms.evaluate.evaluation import find_entries, stored_entries
 from atrl_ms.policy.tokenizer import load_tokenizer
 from atrl_ms.policy.weights import load_checkpoint, load_weights, save_checkpoint
 from atrl_ms.rollout.native import NativeEngine
@@ -17,12 +19,16 @@ from atrl_ms.train.learner import Learner
 from atrl_ms.train.optim import OptimizerSettings
 from atrl_ms.train.parallel import Ranks, local_device
 from atrl_ms.train.rl import Parts
+from atrl_ms.train.run_dir import RunDir
+from atrl_ms.types import Task
 from sandbox.options import Options
 from sandbox.pool import SandboxPool
 from sandbox.suite import held_out_tasks, train_tasks
 
 # What belongs to a policy beside its weights: its tokenizer, and the session (agent.yaml) it was trained in.
 POLICY_FILES = ("tokenizer.model", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "agent.yaml")
+
+HELD_OUT = 5  # every so many tasks of a benchmark are held out when it is trained on
 
 
 def open_pool(config: Config, devices: Sequence[int] = ()) -> SandboxPool:
@@ -38,8 +44,31 @@ def open_pool(config: Config, devices: Sequence[int] = ()) -> SandboxPool:
     return SandboxPool(options, workers=sandbox.workers, devices=devices)
 
 
+def training_tasks(config: Config, run: RunDir) -> tuple[list[Task], list[Task]]:
+    """(tasks to train on, tasks to evaluate on).
+
+    The built-in suite has its own held-out variants. Of a benchmark or a directory every HELD_OUT-th usable task is
+    held out; they are fitted once and kept in the run directory (tasks.json), so that a resumed run meets the same.
+
+    Raises:
+        UserError: no such set, or too few of its tasks can be used.
+    """
+    if config.tasks.suite == "builtin":
+        return train_tasks(config.tasks.families), held_out_tasks(config.tasks.families)
+    entries = stored_entries(run, lambda: find_entries(config, run, progress=True))
+    tasks = [entry.task for entry in entries if not entry.skip]
+    if len(tasks) < 2:
+        reasons = "; ".join(sorted({entry.skip for entry in entries if entry.skip})[:3])
+        raise UserError(
+            f"tasks.suite {config.tasks.suite}: {len(tasks)} of {len(entries)} tasks can be used, training needs 2 "
+            f"(one is held out){': ' + reasons if reasons else ''}"
+        )
+    held_out = [replace(task, held_out=True) for task in tasks[::HELD_OUT]]
+    return [task for i, task in enumerate(tasks) if i % HELD_OUT], held_out
+
+
 @contextmanager
-def build_parts(config: Config, ranks: Ranks | None = None) -> Iterator[Parts]:
+def build_parts(config: Config, run: RunDir, ranks: Ranks | None = None) -> Iterator[Parts]:
     """Everything a run needs, for the time of the run; the sandbox's processes end with it.
 
     Args:
@@ -49,7 +78,8 @@ def build_parts(config: Config, ranks: Ranks | None = None) -> Iterator[Parts]:
         UserError: a checkpoint, tokenizer or task set that cannot be used.
     """
     ranks = ranks or Ranks()
-    directory = Path(config.policy.checkpoint)
+    tasks, held_out = training_tasks(config, run)
+    directory = config.policy.directory
     tokenizer = load_tokenizer(directory)
     model, model_config = load_checkpoint(directory)
     if tokenizer.vocab_size > model_config.vocab_size:
@@ -92,8 +122,8 @@ def build_parts(config: Config, ranks: Ranks | None = None) -> Iterator[Parts]:
             learner=learner,
             save_policy=save_policy,
             load_policy=lambda path: load_weights(model, path),
-            train_tasks=train_tasks(config.tasks.families),
-            held_out_tasks=held_out_tasks(config.tasks.families),
+            train_tasks=tasks,
+            held_out_tasks=held_out,
             reference=reference,
             knowledge=KnowledgeBase.load(),
             ranks=ranks,

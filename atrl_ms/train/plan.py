@@ -7,7 +7,6 @@ D width, F feed-forward width, V vocabulary, T tokens.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from atrl_ms.config import Config
 from atrl_ms.errors import UserError
@@ -70,7 +69,7 @@ def make_plan(config: Config) -> Plan:
     Raises:
         UserError: no config.json in policy.checkpoint, or sizes that contradict each other.
     """
-    model = read_config(Path(config.policy.checkpoint))
+    model = read_config(config.policy.directory)
     agent, train, engine = config.agent, config.train, config.engine
     if agent.window > model.max_position_embeddings:
         raise UserError(f"agent.window {agent.window} exceeds the policy's {model.max_position_embeddings} positions")

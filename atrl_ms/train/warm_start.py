@@ -24,6 +24,7 @@ from tqdm import tqdm
 
 from agent.knowledge import KnowledgeBase
 from atrl_ms.config import Config, WarmStartConfig
+from atrl_ms.errors import UserError
 from atrl_ms.train.demos.generate import (
     VerdictTable,
     build_menus,
@@ -50,6 +51,8 @@ def warm_start(config: Config, run_dir: Path) -> Path:
 async def make_demonstrations(config: Config, run_dir: Path) -> None:
     """verdicts.jsonl, tokenizer.model and sessions.npz."""
     warm = config.warm_start
+    if config.tasks.suite != "builtin":
+        raise UserError(f"tasks.suite {config.tasks.suite}: demonstrations exist for the built-in suite only")
     entries = build_menus(train_tasks(config.tasks.families), warm, config.seed)
     verdicts = VerdictTable(run_dir / "verdicts.jsonl", None)
     missing = sum(len(entry.drafts) for entry in entries) - len(verdicts.table)

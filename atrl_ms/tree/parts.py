@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from atrl_ms.config import Config
+from atrl_ms.config import Config, asset
 from atrl_ms.errors import UserError
 from atrl_ms.policy.weights import load_checkpoint, load_weights, save_checkpoint, weight_files
 from atrl_ms.rollout.native import NativeEngine
@@ -74,13 +74,13 @@ def search_settings(config: Config) -> SearchSettings:
         max_new_tokens=tree.max_new_tokens,
         wave=tree.wave,
         seed=tree.seed,
-        teacher=fingerprint(Path(tree.teacher)),
+        teacher=fingerprint(asset(tree.teacher)),
     )
 
 
 def build_trees(config: Config, directory: Path, progress: bool = True) -> dict[str, PrefixTree]:
     """Search all training problems with the teacher, or finish or read back a search that is there."""
-    teacher = Path(config.tree.teacher)
+    teacher = asset(config.tree.teacher)
     problems = training_problems(config)
     settings = search_settings(config)
     model, model_config = load_checkpoint(teacher)
@@ -106,7 +106,7 @@ def build_trees(config: Config, directory: Path, progress: bool = True) -> dict[
 @contextmanager
 def build_reasoning_parts(config: Config) -> Iterator[Parts]:
     """Policy, engine and problems of a run."""
-    directory = Path(config.policy.checkpoint)
+    directory = config.policy.directory
     model, model_config = load_checkpoint(directory)
     temperature = config.engine.temperature
     if temperature <= 0:
@@ -117,7 +117,7 @@ def build_reasoning_parts(config: Config) -> Iterator[Parts]:
     learner = Learner(model, settings, temperature=temperature)
     reference = None
     if config.algo.kl_coef > 0:
-        source = Path(config.tree.teacher) if config.tree.teacher_kl else directory
+        source = asset(config.tree.teacher) if config.tree.teacher_kl else directory
         reference = Learner(load_checkpoint(source)[0], temperature=temperature).logprobs
 
     def save_policy(target: Path) -> None:

@@ -24,7 +24,7 @@ def train_tree(config: Config, run: RunDir, progress: bool = True) -> tuple[list
         from atrl_ms.train.parts import build_parts
         from atrl_ms.tree.branch_trainer import BranchTrainer
 
-        with build_parts(config) as parts:
+        with build_parts(config, run) as parts:
             trainer = BranchTrainer(config, run, with_statistics(parts, statistics), statistics, progress)
             return asyncio.run(trainer.run())
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from atrl_ms.types import Task
 
+NO_KERNEL_GIVEN = "no kernel given"  # the reason of a task that was not prepared, because nobody wrote a kernel for it
+
 
 @dataclass(frozen=True)
 class Entry:

@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from atrl_ms.errors import UserError
 from atrl_ms.types import Task
 from sandbox import admission
 from sandbox.benchmarks.entry import Entry, materialise
 from sandbox.benchmarks.npukernelbench import extent, largest_extent, with_cases
-from sandbox.benchmarks.rewrite import CAPS, capped, is_size
+from sandbox.benchmarks.rewrite import is_size, versions
 from sandbox.task import draw, load, prepare, set_seeds
 from sandbox.tensors import tree_tensors
 
@@ -28,6 +31,7 @@ ROOMY = 1024  # elements from which a case is large enough for a tail and a loop
 TRIALS = 24  # cases that are tried before a task is given up
 PATIENCE = 8  # of these, degenerate ones without a good one
 TOO_LARGE = "too large"
+SLACK = 4  # how much larger than the limit a tensor may be that only serves to make inputs
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ class FitLimits:
     max_elements: int = 300_000
     max_cases: int = 4
     check: bool = True  # also run the admission filter
+    seconds: int = 60  # of computing for one task, all its trials together
 
 
 class Unfit(Exception):
@@ -87,7 +92,26 @@ def placed(entry: Entry) -> Iterator[Task]:
         yield materialise(entry, Path(directory)).task
 
 
-def elements(task: Task, *, real: bool) -> int:
+class Bounded(TorchDispatchMode):
+    """Refuses to make a tensor from nothing that is far larger than a task may be, before it takes memory or time."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # otherwise the handler is wrapped, which imports torch._dynamo (seconds)
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if not tree_tensors(args):
+            for argument, value in zip(func._schema.arguments, args, strict=False):
+                if argument.name == "size" and math.prod(value) > self.most:
+                    raise Unfit(f"{TOO_LARGE}: a tensor of {math.prod(value)} elements")
+        return func(*args, **(kwargs or {}))
+
+
+def elements(task: Task, limits: FitLimits, *, real: bool) -> int:
     """Elements of the largest group of inputs and of all parameters.
 
     Without `real` on the meta device, which allocates nothing, where the task can run there.
@@ -97,15 +121,16 @@ def elements(task: Task, *, real: bool) -> int:
     """
     try:
         module = load(task)
-        device = contextlib.nullcontext() if real else torch.device("meta")
-        with device:
+        with Bounded(SLACK * limits.max_elements) if real else torch.device("meta"):
             set_seeds(0)
             groups = draw(module, 0)
             init = list(module.get_init_inputs()) if hasattr(module, "get_init_inputs") else []
             model = module.Model(*init)
+    except Unfit:
+        raise
     except (Exception, SystemExit) as error:
         if not real and not isinstance(error, UserError):
-            return elements(task, real=True)
+            return elements(task, limits, real=True)
         text = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
         raise Unfit(text) from error
     own = sum(p.numel() for p in [*model.parameters(), *model.buffers()])
@@ -118,7 +143,7 @@ def tried(task: Task, limits: FitLimits, *, real: bool) -> int:
     Raises:
         Unfit: too large, or the reason why it cannot be judged.
     """
-    count = elements(task, real=real)
+    count = elements(task, limits, real=real)
     if count > limits.max_elements:
         raise Unfit(f"{TOO_LARGE}: {count} elements of inputs and parameters, at most {limits.max_elements} fit")
     try:
@@ -152,18 +177,14 @@ def fit_sizes(entry: Entry, limits: FitLimits) -> Entry:
         raise Unfit(str(error)) from error
     values = {name: value for name, value in vars(module).items() if is_size(value)}
     failures = []
-    for cap in CAPS:
-        for derived in (False, True):
-            source = capped(entry.task.source, values, cap, derived=derived)
-            if source == entry.task.source:
-                continue
-            task = replace(entry.task, source=source)
-            try:
-                count = tried(task, limits, real=False)
-            except Unfit as error:
-                failures.append(str(error))
-                continue
-            return admitted(replace(entry, task=task, cases=f"sizes capped at {cap}"), count, limits)
+    for changes, source in versions(entry.task.source, values):
+        task = replace(entry.task, source=source)
+        try:
+            count = tried(task, limits, real=False)
+        except Unfit as error:
+            failures.append(str(error))
+            continue
+        return admitted(replace(entry, task=task, cases=changes), count, limits)
     # The most telling failure: one that is not about size, if there is one.
     others = [text for text in failures if not text.startswith(TOO_LARGE)]
     raise Unfit(others[-1] if others else (failures[-1] if failures else str(reason)))
@@ -253,6 +274,7 @@ def fit_cases(order: list[int], version: Callable[[list[int]], Entry], total: in
     invalid: list[tuple[int, list[str]]] = []
     failures: list[str] = []
     count, init = 0, ""
+    begin = time.process_time()
     for i in order[:TRIALS]:
         try:
             with placed(version([i])) as task:
@@ -272,8 +294,8 @@ def fit_cases(order: list[int], version: Callable[[list[int]], Entry], total: in
         init = own
         chosen.append(i)
         count = max(count, size)
-        if len(chosen) == limits.max_cases:
-            break
+        if len(chosen) == limits.max_cases or time.process_time() - begin > limits.seconds / 3:
+            break  # the chosen ones are run once more, together
     if not chosen and invalid:
         return degenerate(version([invalid[0][0]]), invalid[0][1])
     if not chosen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -10,14 +11,16 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from atrl_ms.config import TasksConfig
 from atrl_ms.errors import UserError
-from sandbox.benchmarks.entry import Entry
+from sandbox.benchmarks.entry import NO_KERNEL_GIVEN, Entry
 from sandbox.benchmarks.kernelbench import akg_lite, folder_of_tasks, kernelbench, multikernelbench
 from sandbox.benchmarks.npukernelbench import npukernelbench
+from sandbox.benchmarks.results import FitLog
 from sandbox.benchmarks.select import narrow
 
 LOADERS: dict[str, tuple[str, Callable[[Path], list[Entry]]]] = {
@@ -92,9 +95,17 @@ class FitProcess:
 
 
 def fit_all(
-    entries: Sequence[Entry], limits: dict[str, Any], *, workers: int, on_done: Callable[[Entry], None] | None = None
+    entries: Sequence[Entry],
+    limits: dict[str, Any],
+    *,
+    workers: int,
+    on_done: Callable[[Entry], None] | None = None,
+    log: FitLog | None = None,
 ) -> list[Entry]:
-    """Fit all entries, `workers` at a time, in the order given. `limits` are the fields of `fit.FitLimits`.
+    """Fit all entries, `workers` at a time, in the order given; those that `log` knows are not fitted again.
+
+    Args:
+        limits: fields of `fit.FitLimits`.
 
     Raises:
         UserError: the machine cannot run the workers.
@@ -104,11 +115,12 @@ def fit_all(
     faults: list[BaseException] = []
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
     for i, entry in enumerate(entries):
-        if entry.skip:
-            results[i] = entry
-            done(entry)
-        else:
+        known = entry if entry.skip else log.find(entry) if log else None
+        if known is None:
             waiting.put(i)
+        else:
+            results[i] = known
+            done(known)
 
     def serve() -> None:
         process = FitProcess()
@@ -119,13 +131,15 @@ def fit_all(
                 except queue.Empty:
                     return
                 fitted = results[i] = process.ask(entries[i], limits)
+                if log is not None:
+                    log.add(entries[i], fitted)
                 done(fitted)
         except BaseException as error:
             faults.append(error)
         finally:
             process.close()
 
-    threads = [threading.Thread(target=serve, daemon=True) for _ in range(max(1, workers))]
+    threads = [threading.Thread(target=serve, daemon=True) for _ in range(max(1, min(workers, waiting.qsize())))]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -136,21 +150,40 @@ def fit_all(
 
 
 def fitted_entries(
-    config: TasksConfig, *, workers: int, progress: bool, on_done: Callable[[Entry], None] | None = None
+    config: TasksConfig,
+    *,
+    workers: int,
+    progress: bool,
+    on_done: Callable[[Entry], None] | None = None,
+    results: Path | None = None,
+    wanted: Callable[[Sequence[Entry]], set[str]] | None = None,
 ) -> list[Entry]:
-    """The benchmark that `tasks.*` names, narrowed and fitted; `on_done` sees each entry as it is ready."""
+    """The benchmark that `tasks.*` names, narrowed and fitted.
+
+    Args:
+        on_done: sees each entry as it is ready.
+        results: a file that keeps what was fitted, so that a second call does only the rest.
+        wanted: names of the tasks that there is a kernel for; the others are not fitted.
+    """
     from tqdm import tqdm
 
     entries = narrow(find_benchmark(config.suite, config.root), config)
-    limits = {"max_elements": config.max_elements, "max_cases": config.max_cases}
-    with tqdm(total=len(entries), desc="preparing tasks", unit="task", disable=not progress) as bar:
+    if wanted is not None:
+        names = wanted(entries)
+        entries = [e if e.skip or e.name in names else replace(e.excluded(NO_KERNEL_GIVEN), rows=()) for e in entries]
+    limits = {"max_elements": config.max_elements, "max_cases": config.max_cases, "seconds": config.fit_seconds}
+    log = FitLog(results, limits) if results else None
+    with (
+        contextlib.closing(log) if log else contextlib.nullcontext(),
+        tqdm(total=len(entries), desc="preparing tasks", unit="task", disable=not progress) as bar,
+    ):
 
         def advance(entry: Entry) -> None:
             if on_done is not None:
                 on_done(entry)
             bar.update()
 
-        return fit_all(entries, limits, workers=workers, on_done=advance)
+        return fit_all(entries, limits, workers=workers, on_done=advance, log=log)
 
 
 def check_line(entry: Entry) -> str:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 CAPS = (128, 64, 48, 32, 24, 16)
+LAST_CAPS = (12, 8)  # leave little room for a tail: only where nothing else fits
+BATCHES = (4, 1)  # sizes of a batch where the caps alone do not make a task small enough
+HALVINGS = 8
+UNDIVIDED = 12  # sizes below are not divided in proportion
 GROUPS = ("num_groups", "groups", "n_groups")
 CHANNELS_PER_GROUP = 4  # fewer make a group normalisation degenerate
 
@@ -26,39 +32,113 @@ def smaller(value: Any, cap: int, floor: int = 0) -> Any:
     return value
 
 
+def divided(value: Any, halvings: int) -> Any:
+    """A size, or a tuple or list of sizes, halved, rounding up; those below UNDIVIDED (kernels, strides) are left."""
+    if type(value) is int:
+        return -(-value >> halvings) if value >= UNDIVIDED else value
+    if isinstance(value, tuple | list):
+        return type(value)(divided(v, halvings) for v in value)
+    return value
+
+
 def is_size(value: Any) -> bool:
     """An integer, or a tuple or list of integers and of such."""
     return type(value) is int or (isinstance(value, tuple | list) and bool(value) and all(map(is_size, value)))
 
 
-def capped(source: str, values: dict[str, Any], cap: int, *, derived: bool) -> str:
-    """The source with every module-level size at most `cap`.
+@dataclass(frozen=True)
+class Plan:
+    """How sizes are made smaller.
+
+    Attributes:
+        cap: most that a size may be; 0 for no cap.
+        batch: a smaller cap for names of batches, 0 for the same.
+        halvings: halve every size of at least UNDIVIDED this often, numbers of groups too: ratios stay.
+        derived: also set sizes that are computed from other names; otherwise they are left to follow from those.
+    """
+
+    cap: int = 0
+    batch: int = 0
+    halvings: int = 0
+    derived: bool = False
+
+    def __str__(self) -> str:
+        """What is told of the task."""
+        if self.halvings:
+            return f"sizes divided by {2**self.halvings}"
+        return f"sizes capped at {self.cap}" + (f", batch at {self.batch}" if self.batch else "")
+
+
+def plans() -> list[Plan]:
+    """From mild to severe: caps alone, then small batches, then all sizes in proportion, then tiny sizes."""
+    found = [Plan(cap, batch) for batch in (0, *BATCHES) for cap in CAPS]
+    found += [Plan(halvings=n) for n in range(1, HALVINGS + 1)]
+    found += [Plan(cap, batch) for cap in LAST_CAPS for batch in (0, *BATCHES)]
+    return [replace(plan, derived=derived) for plan in found for derived in (False, True)]
+
+
+def resized(source: str, values: dict[str, Any], plan: Plan) -> str:
+    """The source with smaller module-level sizes.
 
     Args:
         values: module-level names and what they hold when the file was run as it is.
-        derived: also set sizes that are computed from other names; otherwise they are left to follow from those.
     """
     tree = ast.parse(source)
-    groups = max((values[n] for n in GROUPS if type(values.get(n)) is int), default=0)
+    groups = max((values[n] for n in literal_names(tree) & {*GROUPS} if type(values.get(n)) is int), default=0)
     initial = init_names(tree)
+
+    def reduced(name: str) -> Any:
+        if plan.halvings:
+            return divided(values[name], plan.halvings)
+        if name in GROUPS:
+            return values[name]
+        floor = CHANNELS_PER_GROUP * groups if name in initial and groups > 1 else 0
+        return smaller(values[name], plan.batch if plan.batch and "batch" in name.lower() else plan.cap, floor)
+
     edits = []
     for node in tree.body:
         if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
             continue
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        if not derived and reads_names(node.value):
+        if not plan.derived and reads_names(node.value):
             continue
         names = [leaf for target in targets for leaf in leaves(target)]
         if not names or not all(n in values and is_size(values[n]) for n in names):
             continue
-        floors = {n: CHANNELS_PER_GROUP * groups if n in initial and groups > 1 else 0 for n in names}
-        new = {n: values[n] if n in GROUPS else smaller(values[n], cap, floors[n]) for n in names}
+        new = {n: reduced(n) for n in names}
         if any(new[n] != values[n] for n in names):
-            edits.append((node, "\n".join(f"{n} = {new[n]!r}" for n in names)))
-    lines = source.splitlines()
+            edits.append((node, "; ".join(f"{n} = {new[n]!r}" for n in names)))
+    return replaced(source, edits)
+
+
+def replaced(source: str, edits: list[tuple[ast.stmt, str]]) -> str:
+    """The source with statements, in order, replaced by texts of one line. A line may hold several statements."""
+    lines = [line.encode() for line in source.splitlines(keepends=True)]  # columns of the parser count bytes
     for node, text in reversed(edits):
-        lines[node.lineno - 1 : node.end_lineno] = text.split("\n")
-    return "\n".join(lines) + "\n"
+        assert node.end_lineno is not None and node.end_col_offset is not None
+        head, tail = lines[node.lineno - 1][: node.col_offset], lines[node.end_lineno - 1][node.end_col_offset :]
+        lines[node.lineno - 1 : node.end_lineno] = [head + text.encode() + tail]
+    return b"".join(lines).decode()
+
+
+def versions(source: str, values: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """(what was changed, source) with ever smaller sizes, each text once."""
+    seen = {source}
+    for plan in plans():
+        text = resized(source, values, plan)
+        if text not in seen:
+            seen.add(text)
+            yield str(plan), text
+
+
+def literal_names(tree: ast.Module) -> set[str]:
+    """Module-level names whose values are written out, not computed from others."""
+    found: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and not reads_names(node.value):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {name for target in targets for name in leaves(target)}
+    return found
 
 
 def leaves(target: ast.expr) -> list[str]:

@@ -32,11 +32,13 @@ def narrow(entries: Sequence[Entry], config: TasksConfig) -> list[Entry]:
         known = sorted({entry.level for entry in kept})
         kept = [entry for entry in kept if entry.level in config.levels]
         if not kept:
-            raise UserError(f"tasks.levels: no task of level {', '.join(config.levels)}; there are {', '.join(known)}")
+            raise UserError(
+                f"tasks.levels (--level): no task of level {', '.join(config.levels)}; there are {', '.join(known)}"
+            )
     for pattern in config.select:
         if not any(fnmatch.fnmatchcase(entry.name, pattern) for entry in kept):
             examples = ", ".join(entry.name for entry in kept[:3])
-            raise UserError(f"tasks.select: no task matches {pattern!r}; names are like {examples}")
+            raise UserError(f"tasks.select (--only): no task matches {pattern!r}; names are like {examples}")
     if config.select:
         kept = [e for e in kept if any(fnmatch.fnmatchcase(e.name, pattern) for pattern in config.select)]
     if config.limit and len(kept) > config.limit:
