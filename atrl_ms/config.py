@@ -238,6 +238,9 @@ class TreeConfig(Section):
     eta: float = Field(0.0, ge=0, description="a pair constraint needs r_j - r_i > eta")
     success: float = Field(1.0, gt=0, le=1, description="reward from which a completion is a success in triplets")
     penalty_c: float = Field(1.0, gt=0, description="weight of the norm in the penalty form")
+    target: Literal["reward", "expectation"] = Field(
+        "reward", description="what soft, hard and penalty project: centred rewards, or the expectation heuristic"
+    )
     online: bool = Field(True, description="V(p) of 'expectation' from running leave-one-out statistics, not the group")
     decay: float = Field(0.98, gt=0, le=1, description="forgetting of the running statistics per group")
     teacher_kl: bool = Field(False, description="the KL term of algo.kl_coef is to the teacher, not to the start")

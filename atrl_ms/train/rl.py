@@ -94,6 +94,7 @@ class Trainer:
         self.loss_later = PolicyLoss(config.algo, on_policy=False)
         self.audited = False
         self.updates = 0
+        self.longest = config.agent.window  # tokens that a segment may have
 
     # ------------------------------------------------------------ the run
 
@@ -240,7 +241,7 @@ class Trainer:
             credits,
             config.algo,
             config.train.micro_batch_tokens,
-            config.agent.window,
+            self.longest,
             self.parts.tokenizer.pad_id,
             counts,
         )
