@@ -223,6 +223,7 @@ class TreeConfig(Section):
     exploration: float = Field(1.4, ge=0)
     temperature: float = Field(1.0, gt=0, description="of the teacher in the search")
     max_new_tokens: int = Field(64, ge=1, description="cap of one completion, of teacher and student")
+    window: int = Field(256, ge=16, description="tokens of a prompt, its prefix and the completion together")
     wave: int = Field(4, ge=1, description="rollouts of one problem in flight together")
     problems_in_flight: int = Field(16, ge=1, description="problems searched side by side")
     prefixes: Literal["root", "uniform", "depth", "success"] = Field(

@@ -148,7 +148,7 @@ def train_on_traces(config: Config, parts: Parts, directory: Path, token_budget:
     done = files.read_rollouts()
     pairs: list[Pair] = []
     for problem in files.read_problems():
-        tree = settings.tree(tokenizer)
+        tree = settings.tree(problem, tokenizer)
         for _, rollout in sorted(done.get(problem.name, {}).items()):
             prefix = tree.prefix(rollout.path)
             if rollout.reward == 1.0:

@@ -79,7 +79,7 @@ def reasoning(tmp_path_factory):
         "eval": {"sessions": 6},
         "tree": {
             "teacher": str(directory / "teacher"), "teacher_kl": True, "problems": 4, "held_out_problems": 6,
-            "rollouts": 6, "max_new_tokens": 100, "wave": 2, "families": ["chain_sum"], "branching": 3,
+            "rollouts": 6, "max_new_tokens": 100, "wave": 2, "families": ["chain_sum"], "branching": 3, "window": 128,
         },
     }  # fmt: skip
     path = directory / "config.yaml"

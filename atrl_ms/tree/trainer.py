@@ -22,7 +22,7 @@ from atrl_ms.evaluate.sessions import read_sessions, write_sessions
 from atrl_ms.train.rl import Parts, Trainer
 from atrl_ms.train.rollouts import EVALUATE, TRAIN, TaskSampler, derive_seed
 from atrl_ms.train.run_dir import RunDir
-from atrl_ms.tree.completions import WINDOW, ProblemJudge, complete
+from atrl_ms.tree.completions import ProblemJudge, complete
 from atrl_ms.tree.curriculum import draw_prefixes
 from atrl_ms.tree.prefix_tree import PrefixTree
 from atrl_ms.tree.staged import StagedCredit, StagedGroup, describe_staged, staged_credit
@@ -71,7 +71,7 @@ class ReasoningTrainer(StagedTrainer):
     ) -> None:
         super().__init__(config, run, parts, statistics, progress)
         self.trees = trees
-        self.longest = min(WINDOW, longest_prefix(trees, parts) + config.tree.max_new_tokens)
+        self.longest = min(config.tree.window, longest_prefix(trees, parts) + config.tree.max_new_tokens)
 
     async def play_groups(self, step: int, first: int, tasks: Sequence[Task], bar: tqdm) -> list[Group]:
         """One group of prefixes for each problem; all completions run side by side."""
@@ -119,6 +119,7 @@ class ReasoningTrainer(StagedTrainer):
             top_p=config.engine.top_p,
             top_k=config.engine.top_k,
             max_new_tokens=config.tree.max_new_tokens,
+            window=config.tree.window,
         )
 
     async def evaluation(self, when: str) -> list[Session]:
