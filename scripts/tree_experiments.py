@@ -1,9 +1,9 @@
 """The table of the Tree-OPO paper in small: arms x seeds on one teacher search, with equal budgets of sampled tokens.
 
-Arms: grpo (groups from the prompt), sft (the teacher's successful traces, as many tokens as grpo sampled), and prefix
-groups with each staged estimator. Every (arm, seed) starts from the student's weights and adds one line to
-results.jsonl: held-out accuracy before and after, order constraints met, variance of the advantages over the run,
-tokens. A finished one is not run again, so the script can be stopped and started.
+Arms: prefix groups with each staged estimator, grpo (groups from the prompt, until it has sampled as many tokens as
+`flat`) and sft (as many tokens of the teacher's successful traces). Every (arm, seed) starts from the student's weights
+and adds one line to results.jsonl: held-out accuracy before and after, order constraints met, variance of the
+advantages over the run, tokens. A finished one is not run again, so the script can be stopped and started.
 
 Gradient variance (gradients.json) is the trace of the covariance of the policy gradient over repeated steps (fresh
 problems, prefixes and completions) at the start weights. All estimators see the SAME completions, so their ratio to
@@ -49,7 +49,7 @@ from atrl_ms.tree.trainer import ReasoningTrainer
 from atrl_ms.types import Session
 
 ESTIMATORS = ("flat", "expectation", "optimistic", "pessimistic", "hard", "soft")
-ARMS = ("grpo", "sft", *ESTIMATORS)
+ARMS = (*ESTIMATORS, "grpo", "sft")
 GRADIENTS: dict[str, dict[str, Any]] = {  # what is measured: changes of the configuration's `tree` section
     **{name: {"estimator": name} for name in (*ESTIMATORS, "trace", "penalty")},
     "expectation, values of the group": {"estimator": "expectation", "online": False},
@@ -62,12 +62,13 @@ GRADIENTS: dict[str, dict[str, Any]] = {  # what is measured: changes of the con
 RESAMPLES = 2000
 
 
-def arm_config(base: Config, arm: str, seed: int, out: Path) -> Config:
-    """The base configuration with one arm's method."""
+def arm_config(base: Config, arm: str, seed: int, out: Path, token_budget: int = 0) -> Config:
+    """The base configuration with one arm's method; `token_budget` ends the arms without prefixes."""
     data = base.model_dump()
     overrides = [f"seed={seed}", f"name={arm}-{seed}", f"output_dir={out / 'runs'}", f"tree.directory={out / 'tree'}"]
     if arm == "grpo":
         overrides += ["tree.prefixes=root", "tree.estimator=group", "algo.advantage=grpo"]
+        overrides += [f"train.token_budget={token_budget}", f"train.steps={10 * base.train.steps}"]
     elif arm in ESTIMATORS:
         overrides += [f"tree.estimator={arm}"]
     for item in overrides:
@@ -107,8 +108,8 @@ def accuracy(sessions: list[Session]) -> float:
 
 
 def run_arm(bench: Bench, arm: str, seed: int, token_budget: int) -> dict[str, Any]:
-    """Train one arm; `token_budget` is that of sft."""
-    config = arm_config(bench.base, arm, seed, bench.out)
+    """Train one arm; `token_budget` is that of grpo and sft."""
+    config = arm_config(bench.base, arm, seed, bench.out, token_budget)
     started = time.monotonic()
     trainer = bench.start(config)
     staged: list[dict[str, float]] = []
@@ -307,9 +308,9 @@ def main() -> int:
                 rows = [json.loads(line) for line in results.read_text().splitlines()] if results.is_file() else []
                 if any(r["arm"] == arm and r["seed"] == seed for r in rows):
                     continue
-                budgets = [r["tokens"] for r in rows if r["arm"] == "grpo" and r["seed"] == seed]
-                if arm == "sft" and not budgets:
-                    print(f"sft seed {seed} needs the grpo run of that seed: it gets as many tokens", file=sys.stderr)
+                budgets = [r["tokens"] for r in rows if r["arm"] == "flat" and r["seed"] == seed]
+                if arm in ("grpo", "sft") and not budgets:
+                    print(f"{arm} seed {seed} gets as many tokens as flat: run that first", file=sys.stderr)
                     continue
                 row = run_arm(bench, arm, seed, budgets[0] if budgets else 0)
                 with open(results, "a") as file:
