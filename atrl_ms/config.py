@@ -245,6 +245,7 @@ class TreeConfig(Section):
     exploration: float = Field(1.4, ge=0, description="weight of the bonus for nodes visited rarely")
     temperature: float = Field(1.0, gt=0, description="of the teacher in the search")
     max_new_tokens: int = Field(64, ge=1, description="cap of one completion, of teacher and student")
+    window: int = Field(256, ge=16, description="tokens of a prompt, its prefix and the completion together")
     wave: int = Field(4, ge=1, description="rollouts of one problem in flight together")
     problems_in_flight: int = Field(16, ge=1, description="problems searched side by side")
     prefixes: Literal["root", "uniform", "depth", "success"] = Field(
@@ -260,6 +261,9 @@ class TreeConfig(Section):
     eta: float = Field(0.0, ge=0, description="a pair constraint needs r_j - r_i > eta")
     success: float = Field(1.0, gt=0, le=1, description="reward from which a completion is a success in triplets")
     penalty_c: float = Field(1.0, gt=0, description="weight of the norm in the penalty form")
+    target: Literal["reward", "expectation"] = Field(
+        "reward", description="what soft, hard and penalty project: centred rewards, or the expectation heuristic"
+    )
     online: bool = Field(True, description="V(p) of 'expectation' from running leave-one-out statistics, not the group")
     decay: float = Field(0.98, gt=0, le=1, description="forgetting of the running statistics per group")
     teacher_kl: bool = Field(False, description="the KL term of algo.kl_coef is to the teacher, not to the start")

@@ -30,7 +30,7 @@ from atrl_ms.tree.tokens import ByteTokenizer
 from atrl_ms.types import Task
 
 SEED = 1000  # of the traces: the searches of configs use other seeds
-COUNTS = {"chain_sum": 3000, "simple_equations": 700, "countdown": 700}
+COUNTS = {"chain_sum": 2500, "simple_equations": 3500, "countdown": 2500}
 
 
 def accuracy(model: Transformer, problems: list[Problem], temperature: float) -> str:
@@ -58,8 +58,8 @@ def accuracy(model: Transformer, problems: list[Problem], temperature: float) ->
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--student-steps", type=int, default=150)
-    parser.add_argument("--steps", type=int, default=500)
+    parser.add_argument("--student-steps", type=int, default=200)
+    parser.add_argument("--steps", type=int, default=560)
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--lr", type=float, default=5e-3)
     parser.add_argument("--hidden", type=int, default=96)
@@ -72,7 +72,7 @@ def main() -> int:
 
     tokenizer = ByteTokenizer()
     problems = [p for family, n in COUNTS.items() for p in islice(generate([family], SEED, False), n)]
-    held_out = list(islice(generate(list(EASY), SEED, True), 150))
+    held_out = list(islice(generate(list(EASY), SEED, True), 300))
     pairs = [solution_pair(p.prompt, p.solution, tokenizer) for p in problems]
     config = ModelConfig(
         vocab_size=tokenizer.vocab_size,

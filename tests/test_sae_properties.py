@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize, nnls
 
-from atrl_ms.algos.sae import ESTIMATORS, SaeSettings, gradient_variance, staged_advantages
+from atrl_ms.algos.gradient_noise import gradient_spread
+from atrl_ms.algos.sae import ESTIMATORS, SaeSettings, staged_advantages
 from atrl_ms.algos.sae_edges import order_graph
 from atrl_ms.algos.sae_qp import solve
 
@@ -38,11 +39,20 @@ def kkt_multiplier_error(a, scaled, edges, delta):
 
 
 @settings(deadline=None, max_examples=120)
-@given(batches(), st.sampled_from(["soft", "hard", "penalty"]), st.sampled_from([0.0, 0.01, 0.1]))
-def test_order_zero_sum_norm_and_kkt(batch, form, delta):
+@given(
+    batches(),
+    st.sampled_from(["soft", "hard", "penalty"]),
+    st.sampled_from([0.0, 0.01, 0.1]),
+    st.sampled_from(["reward", "expectation"]),
+)
+def test_order_zero_sum_norm_and_kkt(batch, form, delta, target):
     paths, rewards = batch
-    result = staged_advantages(paths, rewards, SaeSettings(form, delta=delta, success=0.8, penalty_c=0.7))
-    a, r0, size = result.advantages, rewards - rewards.mean(), len(rewards)
+    result = staged_advantages(
+        paths, rewards, SaeSettings(form, delta=delta, success=0.8, penalty_c=0.7, target=target)
+    )
+    base = "flat" if target == "reward" else "expectation"
+    r0 = staged_advantages(paths, rewards, SaeSettings(base)).advantages
+    a, size = result.advantages, len(rewards)
     assert abs(a.sum()) < 1e-9
     if result.failed or result.skipped:
         return
@@ -177,6 +187,13 @@ def test_merging_equal_samples_changes_nothing():
     assert merged.graph.fraction_met(noisy, 0.05) == np.mean(noisy[i] + 0.05 <= noisy[j] + 1e-9)
 
 
-def test_gradient_variance_is_the_trace_of_the_covariance():
-    gradients = np.random.default_rng(0).standard_normal((20, 5))
-    assert gradient_variance(gradients) == pytest.approx(np.trace(np.cov(gradients.T)))
+def test_gradient_spread_is_the_trace_of_the_covariance_and_counts_resampled_steps():
+    gradients = np.random.default_rng(0).standard_normal((20, 5)) + 1.0
+    products = gradients @ gradients.T
+    variance, noise = gradient_spread(products)
+    assert variance == pytest.approx(np.trace(np.cov(gradients.T)))
+    assert gradient_spread(4.0 * products)[1] == pytest.approx(noise)
+    half = np.repeat([1, 0], 10)  # steps that are not drawn do not count
+    assert gradient_spread(products, half)[0] == pytest.approx(np.trace(np.cov(gradients[:10].T)))
+    with pytest.raises(ValueError, match="two"):
+        gradient_spread(products, np.eye(20)[0])

@@ -89,14 +89,33 @@ def test_gsm8k_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line",
-    ['{"question": "q"}', "[1]", "{", '{"question": "q", "answer": "no number"}', '{"question": 1, "answer": 2}'],
+    ("line", "what"),
+    [
+        ('{"question": "q"}', "'answer' is missing"),
+        ('{"answer": "#### 1"}', "'question' is missing"),
+        ('{"question": " ", "answer": "#### 1"}', "'question' is missing, empty"),
+        ('{"question": 1, "answer": "#### 2"}', "'question' is missing, empty or not a string"),
+        ("[1]", "not a JSON object"),
+        ('{"question": "torn', "not valid JSON"),
+        ('{"question": "q", "answer": "no number"}', "#### number"),
+        ('{"question": "q", "answer": "#### seven"}', "'seven'"),
+        ('{"question": "q", "answer": "#### NaN"}', "'NaN'"),
+    ],
 )
-def test_gsm8k_faults_name_file_and_line(tmp_path, line):
+def test_gsm8k_faults_name_file_line_and_fault(tmp_path, line, what):
     path = tmp_path / "bad.jsonl"
     path.write_text('{"question": "q", "answer": "#### 1"}\n' + line + "\n")
-    with pytest.raises(UserError, match=r"bad\.jsonl:2"):
+    with pytest.raises(UserError, match=rf"bad\.jsonl:2: .*{what}") as caught:
         load_gsm8k(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_gsm8k_reads_what_editors_write(tmp_path):
+    """A byte order mark, Windows line ends, and Unicode's line separator within a question."""
+    path = tmp_path / "odd.jsonl"
+    row = json.dumps({"question": "one\u2028two", "answer": "a\u2028b\n#### 3"}, ensure_ascii=False)
+    path.write_bytes(("\ufeff" + row + "\r\n" + row + "\r\n").encode())
+    assert [p.prompt for p in load_gsm8k(path)] == ["one two\n"] * 2
 
 
 def test_unknown_family_is_named():

@@ -178,6 +178,14 @@ def test_steps_join_to_the_sampled_tokens_and_a_cut_step_is_dropped():
     assert split_steps(TOKENIZER.encode("1+2=3\n3+"), TOKENIZER) == steps[:1]
 
 
+def test_prefixes_leave_room_in_the_window():
+    tree = PrefixTree(TOKENIZER, max_depth=5, branching=2, max_tokens=4)
+    ids = TOKENIZER.encode("L\nR\nL\n")
+    tree.add(Rollout(0, (), 0, tuple(ids), (-0.1,) * 6, 0.0), selected=False)
+    tree.add(Rollout(1, (0,), 0, tuple(ids), (-0.1,) * 6, 0.0), selected=False)
+    assert max(len(tree.prefix(node.path)) for node in tree.nodes()) == 4 and tree.root.visits == 2
+
+
 def test_a_fully_explored_problem_ends_early(tmp_path):
     trees = run(tmp_path, Walker(), count=1, rollouts=500, branching=2)
     tree = trees["p0"]

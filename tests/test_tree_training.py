@@ -1,6 +1,11 @@
 """Tree-OPO in the common trainer: reasoning prefixes end to end, sessions that branch, and exact resumes."""
 
 import asyncio
+import json
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -17,6 +22,7 @@ from atrl_ms.policy.weights import export_weights, load_checkpoint, save_checkpo
 from atrl_ms.train.metrics import read_metrics
 from atrl_ms.train.run_dir import RunDir
 from atrl_ms.tree.branch_trainer import BranchTrainer
+from atrl_ms.tree.problems import is_held_out
 from atrl_ms.tree.run import train_tree, with_statistics
 from atrl_ms.types import Sample
 
@@ -79,7 +85,7 @@ def reasoning(tmp_path_factory):
         "eval": {"sessions": 6},
         "tree": {
             "teacher": str(directory / "teacher"), "teacher_kl": True, "problems": 4, "held_out_problems": 6,
-            "rollouts": 6, "max_new_tokens": 100, "wave": 2, "families": ["chain_sum"], "branching": 3,
+            "rollouts": 6, "max_new_tokens": 100, "wave": 2, "families": ["chain_sum"], "branching": 3, "window": 128,
         },
     }  # fmt: skip
     path = directory / "config.yaml"
@@ -125,6 +131,50 @@ def test_tree_commands_build_resume_show_and_draw(reasoning, tmp_path, capsys):
     for bad in ([str(tmp_path)], [str(out), "--problem", "x"], [str(out), "--picture", "t.gif"]):
         assert main(["tree", "show", *bad]) == 2
         assert "\n" not in capsys.readouterr().err.strip()
+
+
+def test_killed_build_command_loses_and_repeats_no_rollout(reasoning, tmp_path):
+    """The command itself, in a process of its own, killed at three moments; then finished and compared."""
+    files = tmp_path / "problems.jsonl"
+    questions = [q for q in (f"{k}+{k + 1}?" for k in range(40)) if not is_held_out(q + "\n")][:12]
+    files.write_text(
+        "".join(json.dumps({"question": q, "answer": f"#### {k}"}) + "\n" for k, q in enumerate(questions))
+    )
+    changes = [f"tree.problem_file={files}", "tree.problems=12", "tree.rollouts=20", "tree.problems_in_flight=3"]
+    changes += ["tree.max_new_tokens=40", "engine.max_batch=4"]
+
+    def command(out):
+        return ["tree", "build", str(reasoning), "--out", str(out), "--set", *changes]
+
+    out, whole = tmp_path / "killed", tmp_path / "whole"
+    journal = out / "rollouts.jsonl"
+    kept: list[bytes] = []
+    for more in (1, 37, 90):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "atrl_ms.cli", *command(out)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        while process.poll() is None and (not journal.exists() or journal.read_bytes().count(b"\n") < more):
+            time.sleep(0.001)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        lines = journal.read_bytes().splitlines(keepends=True)
+        assert lines[: len(kept)] == kept and more <= len(lines)
+        kept = [line for line in lines if line.endswith(b"\n")]
+        assert not (out / "nodes.jsonl").exists()  # killed before the end
+    assert main(command(out)) == main(command(whole)) == 0
+    final = journal.read_bytes().splitlines(keepends=True)
+    assert final[: len(kept)] == kept and len(final) > len(kept)
+
+    def by_rollout(lines):
+        rows = [json.loads(line) for line in lines]
+        keyed = {(r["problem"], r["index"]): (r["path"], r["seed"], r["tokens"], r["reward"]) for r in rows}
+        assert len(keyed) == len(rows)
+        return keyed
+
+    assert by_rollout(final) == by_rollout((whole / "rollouts.jsonl").read_bytes().splitlines())
+    assert (out / "nodes.jsonl").read_bytes() == (whole / "nodes.jsonl").read_bytes()
 
 
 def test_changed_teacher_is_refused(reasoning, tmp_path):

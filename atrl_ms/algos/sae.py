@@ -4,6 +4,9 @@
     trace, expectation, optimistic, pessimistic    a' = r - alpha V(p),  A = a' - mean(a')      (sae_values)
     soft, hard, penalty                            projection of r - mean(r) on the tree's order (sae_edges, sae_qp)
 
+With `target="expectation"` the programs project the expectation heuristic in place of r - mean(r): the order is met and
+the prefix's value is a baseline as well (our extension; the paper projects the rewards).
+
 There is no division by the standard deviation. When the program of soft, hard or penalty cannot be solved, the
 expectation heuristic is used and `failed` is set, so that a trainer can count it.
 """
@@ -21,6 +24,7 @@ from atrl_ms.algos.sae_qp import QpFailure, solve
 from atrl_ms.algos.sae_values import ValueKind, batch_values
 
 Estimator = Literal["flat", "trace", "expectation", "optimistic", "pessimistic", "soft", "hard", "penalty"]
+Target = Literal["reward", "expectation"]
 ESTIMATORS: tuple[str, ...] = get_args(Estimator)
 
 
@@ -34,6 +38,7 @@ class SaeSettings:
         eta: a pair constraint needs r_j - r_i > eta.
         success: reward from which a completion counts as a success in triplet constraints.
         penalty_c: weight of the penalty form.
+        target: what soft, hard and penalty project: centred rewards, or the expectation heuristic.
     """
 
     estimator: Estimator = "expectation"
@@ -42,6 +47,7 @@ class SaeSettings:
     eta: float = 0.0
     success: float = 1.0
     penalty_c: float = 1.0
+    target: Target = "reward"
     pairs: bool = True
     triplets: bool = True
 
@@ -78,7 +84,8 @@ def staged_advantages(
     Args:
         paths: N node paths (problem first).
         rewards: (N,) in [0, 1].
-        values: (N,) V(p) from running statistics for `expectation`; the batch's own values when None.
+        values: (N,) V(p) from running statistics for `expectation` (estimator or target), equal within a class; the
+            batch's own values when None.
         graph: constraints to use instead of the tree's pair and triplet edges; samples of one class share a reward.
     """
     rewards = np.asarray(rewards, dtype=np.float64)
@@ -100,7 +107,10 @@ def staged_advantages(
         advantages = rewards - rewards.mean()
     elif settings.estimator in ("soft", "hard", "penalty"):
         try:
-            advantages, skipped = _constrained(rewards, graph, settings)
+            target = rewards - rewards.mean()
+            if settings.target == "expectation":
+                target = _heuristic(paths, rewards, settings.alpha, "expectation", values)
+            advantages, skipped = _constrained(target, graph, settings)
         except QpFailure:
             failed = True
             advantages = _heuristic(paths, rewards, settings.alpha, "expectation", values)
@@ -118,12 +128,11 @@ def _heuristic(
     return advantages - advantages.mean()
 
 
-def _constrained(rewards: np.ndarray, graph: OrderGraph, settings: SaeSettings) -> tuple[np.ndarray, bool]:
+def _constrained(target: np.ndarray, graph: OrderGraph, settings: SaeSettings) -> tuple[np.ndarray, bool]:
     if graph.has_cycle():
         raise QpFailure("the order constraints contradict each other")
-    centred = (np.bincount(graph.classes, rewards) / graph.sizes) - rewards.mean()
     solution = solve(
-        centred,
+        np.bincount(graph.classes, target) / graph.sizes,
         graph.sizes,
         graph.edges,
         form=settings.estimator,  # type: ignore[arg-type]
@@ -132,10 +141,3 @@ def _constrained(rewards: np.ndarray, graph: OrderGraph, settings: SaeSettings) 
     )
     advantages = solution.advantages[graph.classes]
     return advantages - advantages.mean(), solution.skipped  # the mean is rounding error only
-
-
-def gradient_variance(gradients: np.ndarray) -> float:
-    """Trace of the covariance of gradients (R groups, D parameters), unbiased: sum of squared deviations / (R - 1)."""
-    if len(gradients) < 2:
-        raise ValueError("the variance needs gradients of at least two groups")
-    return float(np.square(gradients - gradients.mean(axis=0)).sum() / (len(gradients) - 1))

@@ -103,7 +103,9 @@ def order_graph(
         for path, below in at_node.items():
             for depth in range(1, len(path)):
                 for c_up, r_up in at_node.get(path[:depth], ()):
-                    edges.extend((c_up, c_down) for c_down, r_down in below if r_down - r_up > eta)
+                    for c_down, r_down in below:
+                        if r_down - r_up > eta:
+                            edges.append((c_up, c_down))
     if triplets:
         edges.extend(_triplet_edges(at_node, success))
     sizes = np.bincount(classes, minlength=len(keys)).astype(np.float64)
@@ -112,15 +114,19 @@ def order_graph(
 
 def _triplet_edges(at_node: dict[NodePath, list[tuple[int, float]]], success: float) -> list[tuple[int, int]]:
     solved_below: set[NodePath] = set()
-    for path, found in at_node.items():
-        if any(r >= success for _, r in found):
-            solved_below.update(path[:depth] for depth in range(1, len(path)))
     siblings: dict[NodePath, list[NodePath]] = defaultdict(list)
     for path, found in at_node.items():
-        if len(path) > 1 and all(r < success for _, r in found):  # roots of different problems are no siblings
+        if max([r for _, r in found]) >= success:
+            for depth in range(len(path) - 1, 0, -1):
+                if path[:depth] in solved_below:  # then its ancestors are as well
+                    break
+                solved_below.add(path[:depth])
+        elif len(path) > 1:  # roots of different problems are no siblings
             siblings[path[:-1]].append(path)
     edges: list[tuple[int, int]] = []
     for nodes in siblings.values():
+        if len(nodes) < 2:
+            continue
         promising = [c for node in nodes if node in solved_below for c, _ in at_node[node]]
         hopeless = [c for node in nodes if node not in solved_below for c, _ in at_node[node]]
         edges.extend((i, j) for i in promising for j in hopeless)

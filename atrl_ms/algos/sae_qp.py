@@ -128,6 +128,7 @@ class _Component:
     rows: np.ndarray  # (m,) edges
     matrix: np.ndarray  # (m, n) constraint matrix for y = sqrt(w) x
     root: np.ndarray  # (n,) sqrt(w)
+    identity: np.ndarray  # (n, n)
 
 
 class OrderCone:
@@ -152,7 +153,7 @@ class OrderCone:
             matrix = np.zeros((len(rows), len(nodes)))
             matrix[np.arange(len(rows)), local[self.i[rows]]] -= 1.0 / root[self.i[rows]]
             matrix[np.arange(len(rows)), local[self.j[rows]]] += 1.0 / root[self.j[rows]]
-            self.components.append(_Component(nodes, rows, matrix, root[nodes]))
+            self.components.append(_Component(nodes, rows, matrix, root[nodes], np.eye(len(nodes))))
 
     def project(self, target: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarray]:
         """The point (C,) nearest to `target` in the weighted norm, and the mask (M,) of edges that hold it there."""
@@ -196,30 +197,37 @@ def _solve_component(
     A large component starts from the constraints that the target violates and adds those that the relaxation
     violates: exact, since a relaxation's optimum that meets all constraints is optimal.
     """
-    pool = np.ones(len(part.rows), dtype=bool)
-    if len(part.rows) > SMALL:
-        pool = part.matrix @ target < delta
+    if len(part.rows) <= SMALL:
+        return _nearest(part.identity, target, part.matrix, delta, tolerance)
+    pool = part.matrix @ target < delta
     y, multipliers = target.copy(), np.zeros(len(part.rows))
     while True:
         matrix = part.matrix[pool]
-        used = matrix.any(axis=0)
-        bounds = np.full(len(matrix), 1e30)
-        solution, _, flag, info = daqp.solve(
-            np.eye(int(used.sum())),
-            -target[used],
-            np.ascontiguousarray(matrix[:, used]),
-            bounds,
-            np.full(len(matrix), float(delta)),
-            primal_tol=tolerance,
-        )
-        if flag != 1:
-            raise QpFailure(f"DAQP stopped with flag {flag}: no point meets all order constraints")
-        y[used] = solution
-        multipliers[pool] = info["lam"]
+        used = np.flatnonzero(matrix.any(axis=0))
+        n = len(used)
+        y[used], multipliers[pool] = _nearest(part.identity[:n, :n], target[used], matrix[:, used], delta, tolerance)
         fresh = (part.matrix @ y < delta - 10 * tolerance) & ~pool
         if not fresh.any():
             return y, multipliers
         pool |= fresh
+
+
+def _nearest(
+    identity: np.ndarray, target: np.ndarray, matrix: np.ndarray, delta: float, tolerance: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The point (n,) nearest to `target` with matrix @ y >= delta, and the multipliers (m,)."""
+    count = len(matrix)
+    solution, _, flag, info = daqp.solve(
+        np.ascontiguousarray(identity),
+        -target,
+        np.ascontiguousarray(matrix),
+        np.full(count, 1e30),
+        np.full(count, float(delta)),
+        primal_tol=tolerance,
+    )
+    if flag != 1:
+        raise QpFailure(f"DAQP stopped with flag {flag}: no point meets all order constraints")
+    return solution, info["lam"]
 
 
 def _root(function: Callable[[float], float], low: float, high: float, start: float) -> float:

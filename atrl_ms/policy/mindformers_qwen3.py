@@ -152,7 +152,9 @@ def build_network(config: ModelConfig, plain: bool) -> nn.Cell:
         from mindformers.parallel_core.training_graph.transformer.norm import get_norm_cls
         from mindformers.parallel_core.training_graph.transformer.transformer_block import TransformerBlockSubmodules
     except ImportError as error:
-        raise UserError(f"policy.backend mindformers needs the extra: pip install -e '.[mindformers]' ({error})") from error
+        raise UserError(
+            f"policy.backend mindformers needs the extra: pip install -e '.[mindformers]' ({error})"
+        ) from error
 
     class GroupedAttention(SelfAttentionContiguous):
         """Heads stay grouped: MindFormers' repetition of keys and values takes the time axis for the head axis."""

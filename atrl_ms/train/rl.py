@@ -107,6 +107,7 @@ class Trainer:
         self.audited = False
         self.updates = 0
         self.spent = 0  # sampled tokens of all steps so far
+        self.longest = config.agent.window  # tokens that a segment may have
 
     # ------------------------------------------------------------ the run
 
@@ -290,7 +291,7 @@ class Trainer:
             self.ranks.share(credits, costs),
             config.algo,
             config.train.micro_batch_tokens,
-            config.agent.window,
+            self.longest,
             self.parts.tokenizer.pad_id,
             counts,
         )

@@ -21,8 +21,6 @@ from atrl_ms.types import (
     TokenKind,
 )
 
-WINDOW = 256  # tokens of a prompt, its prefix and the completion
-
 
 class ProblemJudge:
     """The verifier behind the `Judge` contract: a candidate is the text of a whole solution."""
@@ -55,6 +53,7 @@ async def complete(
     top_p: float = 1.0,
     top_k: int = 0,
     max_new_tokens: int = 64,
+    window: int = 256,
 ) -> Session:
     """Sample one completion of a problem's prompt and `prefix` (ids), judge the whole solution."""
     context = [*tokenizer.encode(task.source), *prefix]
@@ -65,7 +64,7 @@ async def complete(
     body = sample.token_ids[:-1] if stopped else sample.token_ids
     text = tokenizer.decode([*prefix, *body])
     feedback = await judge.verify(task, text) if stopped else judge.judge(judge.problems[task.name], "")
-    session = Session(task.name, seed, WINDOW, [completion_segment(context, sample)])
+    session = Session(task.name, seed, window, [completion_segment(context, sample)])
     session.evaluations.append(Evaluation(0, 0, feedback.score, feedback.verdict, text, feedback))
     session.finish = "submitted" if stopped else "max_tokens"
     session.best_candidate, session.best_verdict = text, feedback.verdict

@@ -49,18 +49,20 @@ class SearchSettings:
     exploration: float = 1.4
     temperature: float = 1.0
     max_new_tokens: int = 64
+    window: int = 256
     wave: int = 4
     seed: int = 0
     teacher: str = ""  # fingerprint of the teacher's weights
 
-    def tree(self, tokenizer: Tokenizer) -> PrefixTree:
-        """An empty tree with these limits."""
+    def tree(self, problem: Problem, tokenizer: Tokenizer) -> PrefixTree:
+        """An empty tree with these limits. A prefix leaves room for at least one token in the window."""
         return PrefixTree(
             tokenizer,
             max_depth=self.max_depth,
             branching=self.branching,
             rule=self.rule,
             exploration=self.exploration,
+            max_tokens=self.window - len(tokenizer.encode(problem.prompt)) - 1,
         )
 
 
@@ -131,7 +133,7 @@ class SearchDirectory:
     def trees(self, tokenizer: Tokenizer) -> dict[str, PrefixTree]:
         """Trees of all problems from the journal: exact also for a search that is not complete."""
         settings, done = self.read_settings(), self.read_rollouts()
-        return {p.name: rebuild(settings.tree(tokenizer), done.get(p.name, {})) for p in self.read_problems()}
+        return {p.name: rebuild(settings.tree(p, tokenizer), done.get(p.name, {})) for p in self.read_problems()}
 
 
 def rebuild(tree: PrefixTree, rollouts: dict[int, Rollout]) -> PrefixTree:
@@ -199,7 +201,7 @@ async def search_problem(
     on_rollout: Callable[[int], None],
 ) -> PrefixTree:
     """Waves of rollouts until the budget is spent or everything within the limits is explored."""
-    tree = settings.tree(tokenizer)
+    tree = settings.tree(problem, tokenizer)
     prompt = tokenizer.encode(problem.prompt)
 
     async def roll(index: int, path: Path) -> Rollout:

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -13,12 +14,13 @@ from tqdm import tqdm
 
 from atrl_ms.config import Config, asset
 from atrl_ms.errors import UserError
+from atrl_ms.policy.config import ModelConfig
 from atrl_ms.policy.weights import load_checkpoint, load_weights, save_checkpoint, weight_files
 from atrl_ms.rollout.native import NativeEngine
 from atrl_ms.train.learner import Learner
 from atrl_ms.train.optim import OptimizerSettings
 from atrl_ms.train.rl import Parts
-from atrl_ms.tree.completions import WINDOW, ProblemJudge
+from atrl_ms.tree.completions import ProblemJudge
 from atrl_ms.tree.mcts import SearchSettings, search
 from atrl_ms.tree.prefix_tree import PrefixTree
 from atrl_ms.tree.problems import Problem, generate, is_held_out, load_gsm8k, verify
@@ -47,10 +49,29 @@ def _problems(config: Config, held_out: bool, count: int) -> list[Problem]:
                 f"{tree.problem_file}: no problem falls into the {'held-out' if held_out else 'training'} part"
             )
         return half[:count]
-    return list(islice(generate(tree.families, 0 if held_out else tree.seed + 1, held_out), count))
+    return _generated(tuple(tree.families), 0 if held_out else tree.seed + 1, held_out, count)
+
+
+@cache
+def _generated(families: tuple[str, ...], seed: int, held_out: bool, count: int) -> list[Problem]:
+    return list(islice(generate(list(families), seed, held_out), count))
 
 
 # ---------------------------------------------------------------- parts
+
+
+def check_window(config: Config, problems: list[Problem], checkpoint: Path, model: ModelConfig) -> None:
+    """Prompts must leave room for an answer.
+
+    Raises:
+        UserError: the window exceeds the model's positions, or a prompt fills it.
+    """
+    window, tokenizer = config.tree.window, tokenizer_of(checkpoint)
+    if window > model.max_position_embeddings:
+        raise UserError(f"tree.window {window} exceeds the {model.max_position_embeddings} positions of {checkpoint}")
+    size, name = max((len(tokenizer.encode(p.prompt)), p.name) for p in problems)
+    if size >= window:
+        raise UserError(f"the prompt of {name!r} has {size} tokens: raise tree.window, now {window}")
 
 
 def fingerprint(checkpoint: Path) -> str:
@@ -72,6 +93,7 @@ def search_settings(config: Config) -> SearchSettings:
         exploration=tree.exploration,
         temperature=tree.temperature,
         max_new_tokens=tree.max_new_tokens,
+        window=tree.window,
         wave=tree.wave,
         seed=tree.seed,
         teacher=fingerprint(asset(tree.teacher)),
@@ -84,8 +106,8 @@ def build_trees(config: Config, directory: Path, progress: bool = True) -> dict[
     problems = training_problems(config)
     settings = search_settings(config)
     model, model_config = load_checkpoint(teacher)
-    window = min(WINDOW, model_config.max_position_embeddings)
-    engine = NativeEngine(model, max_batch=config.engine.max_batch, max_context=window)
+    check_window(config, problems, teacher, model_config)
+    engine = NativeEngine(model, max_batch=config.engine.max_batch, max_context=config.tree.window)
     copy_tokenizer(teacher, directory)
     total = len(problems) * settings.rollouts
     with tqdm(total=total, desc="teacher search", unit="rollout", disable=not progress) as bar:
@@ -125,9 +147,9 @@ def build_reasoning_parts(config: Config) -> Iterator[Parts]:
         copy_tokenizer(directory, target)
 
     train, held_out = training_problems(config), held_out_problems(config)
-    window = min(WINDOW, model_config.max_position_embeddings)
+    check_window(config, [*train, *held_out], directory, model_config)
     yield Parts(
-        engine=NativeEngine(model, max_batch=config.engine.max_batch, max_context=window),
+        engine=NativeEngine(model, max_batch=config.engine.max_batch, max_context=config.tree.window),
         tokenizer=tokenizer_of(directory),
         judge=ProblemJudge([*train, *held_out]),
         learner=learner,

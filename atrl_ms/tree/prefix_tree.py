@@ -69,6 +69,7 @@ class PrefixTree:
         rule: how a child is chosen. "uct": value + c sqrt(ln N / n). "puct": value + c prior sqrt(N) / (1 + n), where
             the probability mass that no child has yet competes as a child of its own.
         branching: at most this many children, and at most this many rollouts started at one node.
+        max_tokens: the longest prefix that becomes a node.
     """
 
     def __init__(
@@ -79,8 +80,9 @@ class PrefixTree:
         branching: int,
         rule: Literal["uct", "puct"] = "uct",
         exploration: float = 1.4,
+        max_tokens: float = math.inf,
     ) -> None:
-        self.tokenizer = tokenizer
+        self.tokenizer, self.max_tokens = tokenizer, max_tokens
         self.max_depth, self.branching, self.rule, self.exploration = max_depth, branching, rule, exploration
         self.root = Node(())
 
@@ -144,11 +146,12 @@ class PrefixTree:
         for passed in trail:
             passed.pending -= selected
         node.draws += not selected
-        start = 0
+        start, before = 0, sum(len(passed.tokens) for passed in trail)
         for step in split_steps(rollout.tokens, self.tokenizer):
             child = next((c for c in node.children if c.tokens == step), None)
             if child is None:
-                if node.depth >= self.max_depth or len(node.children) >= self.branching:
+                full = before + start + len(step) > self.max_tokens
+                if full or node.depth >= self.max_depth or len(node.children) >= self.branching:
                     break
                 prior = math.exp(min(0.0, sum(rollout.logprobs[start : start + len(step)])))
                 terminal = step[-1] == self.tokenizer.eos_id

@@ -235,28 +235,36 @@ def load_gsm8k(path: str | Path) -> list[Problem]:
     """
     path = Path(path)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read: {error}") from error
-    problems = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            data = json.loads(line)
-            question, answer = data["question"], data["answer"]
-            body, final = answer.rsplit("####", 1)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UserError(
-                f"{path}:{number}: expected a JSON object with 'question' and 'answer', the answer ending in "
-                f"'#### number' ({error})"
-            ) from error
-        if as_number(final.strip()) is None:
-            raise UserError(f"{path}:{number}: the answer {final.strip()!r} after '####' is not a number")
-        body = re.sub(r"<<.*?>>", "", body)  # calculator annotations
-        steps = tuple(step.strip() for step in body.split("\n") if step.strip())
-        prompt = " ".join(question.split()) + STEP_END
-        problems.append(Problem(f"{path.stem}:{number}", "gsm8k", prompt, final.strip(), steps))
+    # Not splitlines(): a question may hold other line separators of Unicode.
+    numbered = enumerate(text.split("\n"), 1)
+    problems = [_gsm8k_problem(path, number, line) for number, line in numbered if line.strip()]
     if not problems:
         raise UserError(f"{path}: holds no problem")
     return problems
+
+
+def _gsm8k_problem(path: Path, number: int, line: str) -> Problem:
+    def fault(what: str) -> UserError:
+        return UserError(f"{path}:{number}: {what}")
+
+    try:
+        data = json.loads(line)
+    except ValueError as error:
+        raise fault(f"not valid JSON ({error})") from error
+    if not isinstance(data, dict):
+        raise fault("not a JSON object; the format is one object with 'question' and 'answer' a line")
+    for key in ("question", "answer"):
+        if not isinstance(data.get(key), str) or not data[key].strip():
+            raise fault(f"{key!r} is missing, empty or not a string")
+    body, mark, final = data["answer"].rpartition("####")
+    if not mark:
+        raise fault("the answer does not end in '#### number'")
+    if as_number(final.strip()) is None:
+        raise fault(f"the answer {final.strip()!r} after '####' is not a number")
+    body = re.sub(r"<<.*?>>", "", body)  # calculator annotations
+    steps = tuple(step.strip() for step in body.split("\n") if step.strip())
+    prompt = " ".join(data["question"].split()) + STEP_END
+    return Problem(f"{path.stem}:{number}", "gsm8k", prompt, final.strip(), steps)

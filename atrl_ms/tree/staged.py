@@ -40,7 +40,7 @@ def sae_settings(tree: TreeConfig) -> SaeSettings:
     """The estimator's parameters from the configuration."""
     if tree.estimator == "group":
         raise ValueError("the estimator 'group' has no staged advantages")
-    return SaeSettings(tree.estimator, tree.alpha, tree.delta, tree.eta, tree.success, tree.penalty_c)
+    return SaeSettings(tree.estimator, tree.alpha, tree.delta, tree.eta, tree.success, tree.penalty_c, tree.target)
 
 
 def staged_credit(group: StagedGroup, tree: TreeConfig, algo: AlgoConfig, statistics: NodeStatistics) -> StagedCredit:

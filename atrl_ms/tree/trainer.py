@@ -27,11 +27,7 @@ from atrl_ms.tree.completions import ProblemJudge, complete
 from atrl_ms.tree.curriculum import draw_prefixes
 from atrl_ms.tree.prefix_tree import PrefixTree
 from atrl_ms.tree.staged import StagedCredit, StagedGroup, describe_staged, staged_credit
-from atrl_ms.types import (
-    Group,
-    Session,
-    Task,
-)
+from atrl_ms.types import Group, Session, Task
 
 
 class StagedTrainer(Trainer):
@@ -76,6 +72,7 @@ class ReasoningTrainer(StagedTrainer):
     ) -> None:
         super().__init__(config, run, parts, statistics, progress)
         self.trees = trees
+        self.longest = min(config.tree.window, longest_prefix(trees, parts) + config.tree.max_new_tokens)
 
     async def play_groups(self, step: int, first: int, tasks: Sequence[Task], bar: tqdm) -> list[Group]:
         """One group of prefixes for each problem; all completions run side by side."""
@@ -123,6 +120,7 @@ class ReasoningTrainer(StagedTrainer):
             top_p=config.engine.top_p,
             top_k=config.engine.top_k,
             max_new_tokens=config.tree.max_new_tokens,
+            window=config.tree.window,
         )
 
     async def evaluation(self, when: str) -> list[Session]:
@@ -137,3 +135,16 @@ class ReasoningTrainer(StagedTrainer):
         )
         write_sessions(path, sessions, self.parts.tokenizer)
         return sessions
+
+
+def longest_prefix(trees: dict[str, PrefixTree], parts: Parts) -> int:
+    """Tokens of the longest prompt with a prefix that a completion may follow."""
+    sources = {task.name: task.source for task in (*parts.train_tasks, *parts.held_out_tasks)}
+    prompts = {name: len(parts.tokenizer.encode(source)) for name, source in sources.items()}
+    prefixes = (
+        prompts[name] + len(tree.prefix(node.path))
+        for name, tree in trees.items()
+        for node in tree.nodes()
+        if not node.terminal
+    )
+    return max(*prompts.values(), *prefixes)
