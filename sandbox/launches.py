@@ -10,7 +10,7 @@ import torch
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
-from sandbox import compile as compiler
+from sandbox import ttir
 from sandbox.stores import written_arguments
 from sandbox.toolchain import check_launch
 from sandbox.trace import Trace
@@ -80,7 +80,7 @@ class LaunchRecorder:
         plain = {k: v for k, v in kwargs.items() if k not in LAUNCH_KEYWORDS}
         plain |= dict(jit_fn.bishengir_option or {})
         self._check_tensors([*args, *plain.values()])
-        signature, constants, attrs, runtime = compiler.specialise(jit_fn, args, plain)
+        signature, constants, attrs, runtime = ttir.specialise(jit_fn, args, plain)
         names = set(jit_fn.signature.parameters)
         options = {k: v for k, v in plain.items() if k not in names}
         key = (
@@ -92,7 +92,7 @@ class LaunchRecorder:
         )
         index = self._cache.get(key)
         if index is None:
-            lowered = compiler.lower_to_ttir(jit_fn, signature, constants, attrs, self.arch, options)
+            lowered = ttir.lower_to_ttir(jit_fn, signature, constants, attrs, self.arch, options)
             self.kernels.append(lowered.to_json())
             self._written.append(written_arguments(lowered.ttir, lowered.arg_types))
             self.sources.append(
@@ -145,9 +145,9 @@ class LaunchRecorder:
                 raise TypeError(f"a kernel argument is a {type(value).__name__}, not a plain tensor")
 
     def _note(self, error: Exception, jit_fn: Any) -> None:
-        stage = error.stage if isinstance(error, compiler.CompileError) else "launch"
-        line = error.source_line if isinstance(error, compiler.CompileError) else self.trace.line()
-        message = error.line if isinstance(error, compiler.CompileError) else f"{type(error).__name__}: {error}"
+        stage = error.stage if isinstance(error, ttir.CompileError) else "launch"
+        line = error.source_line if isinstance(error, ttir.CompileError) else self.trace.line()
+        message = error.line if isinstance(error, ttir.CompileError) else f"{type(error).__name__}: {error}"
         name = getattr(jit_fn, "__name__", "kernel")
         self.errors.append(
             {"stage": stage, "kernel": name, "message": message[:500], "line": line or self.trace.line()}
@@ -163,7 +163,7 @@ class LaunchRecorder:
             current = dict(meta, **config.all_kwargs())
             tuner.fn.run(*args, **current)
             tried = self._variants
-        except compiler.CompileError:
+        except ttir.CompileError:
             return float("inf")
         finally:
             self._variants = collected

@@ -31,7 +31,7 @@ from sandbox.isolation import Limits, Walls
 ROLES = {
     "record": ("sandbox.recorder", False),
     "device": ("sandbox.device", True),
-    "interpret": ("sandbox.interpret", False),
+    "interpret": ("sandbox.execute.interpreter", False),
 }
 REPLY_LIMIT = 512 << 20
 
