@@ -1,6 +1,6 @@
 """From TTIR to Ascend's own verdict: linalg by triton-adapter-opt, then bishengir-compile.
 
-Plain text in, plain text out: runs in a process without candidate code. The recipe is docs/toolchain.md's, step by step.
+Plain text in, plain text out: runs in a process without candidate code. The recipe is docs/toolchain.md's.
 """
 
 from __future__ import annotations

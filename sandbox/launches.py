@@ -118,7 +118,7 @@ class LaunchRecorder:
                 offset = value.storage_offset() * value.element_size()
                 values.append([self.trace.storage(value).buffer, offset])
             else:
-                values.append(value)
+                values.append(_scalar(value, self.kernels[index], position))
         return {"kernel": index, "grid": grid, "args": values}, pointers, outputs
 
     @staticmethod
@@ -179,6 +179,26 @@ class LaunchRecorder:
             return run(tuner, *args, **kwargs)
         finally:
             self._chosen = None
+
+
+def _scalar(value: Any, kernel: dict[str, Any], position: int) -> int | float | bool:
+    """A scalar argument as a launcher would take it.
+
+    Raises:
+        TypeError: not a number, or a fraction where the kernel's annotation says integer.
+        OverflowError: beyond 64 bits.
+    """
+    name, kind = kernel["arg_names"][position], kernel["arg_types"][position]
+    if kind[:1] in ("i", "u"):
+        if isinstance(value, float) or not hasattr(value, "__index__"):
+            raise TypeError(f"argument {name} is {kind}, got {type(value).__name__}")
+        value = value if isinstance(value, bool) else int(value)
+        if not -(1 << 63) <= value < 1 << 64:
+            raise OverflowError(f"argument {name} does not fit in 64 bits")
+        return value
+    if not hasattr(value, "__float__"):
+        raise TypeError(f"argument {name} is {kind}, got {type(value).__name__}")
+    return value if isinstance(value, int) else float(value)
 
 
 def _plain(constants: dict[str, Any]) -> dict[str, Any]:

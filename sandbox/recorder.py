@@ -190,7 +190,7 @@ def _call(model: Any, index: int, group: Any, trace: Trace, recorder: LaunchReco
             return model(*inputs)
 
     output = _guarded(forward, "forward", trace)
-    tree = _describe(output, trace)
+    tree = _guarded(lambda: _describe(output, trace), "reading the output", trace)
     needed = {leaf for leaf in _output_buffers(tree)} | {trace.storage(t).buffer for t in tensors.tree_tensors(inputs)}
     return {"ops": trace.ops_of_call(index, needed), "output": tree, "launches": recorder.count}
 
@@ -229,7 +229,10 @@ def _guarded(action: Any, what: str, trace: Trace) -> Any:
     except RecursionError as error:
         raise Stop("runtime_error", f"{what}: RecursionError", _line_of(error, trace)) from error
     except BaseException as error:
-        text = " ".join(f"{type(error).__name__}: {error}".split())
+        try:
+            text = " ".join(f"{type(error).__name__}: {error}".split())
+        except BaseException:
+            text = type(error).__name__  # its own __str__ fails
         raise Stop("runtime_error", text, _line_of(error, trace), what) from error
 
 

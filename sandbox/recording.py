@@ -120,7 +120,9 @@ def _check_launch(op: dict[str, Any], kernels: list[dict[str, Any]], sizes: list
                 offset = _count(arg[1])
                 _need(offset <= sizes[_count(arg[0], len(sizes) - 1)], "a pointer lies outside its buffer")
             else:
-                _need(type(arg) in (int, float, bool), "a scalar argument is not a number")
+                whole = kind[:1] in ("i", "u")
+                _need(type(arg) in ((int, bool) if whole else (int, float, bool)), "a scalar argument is not a number")
+                _need(not isinstance(arg, int) or -(1 << 63) <= arg < 1 << 64, "a scalar argument is too large")
 
 
 def _check_kernel(kernel: Any) -> None:
@@ -246,7 +248,7 @@ def validate(data: Any, blocks: int, inputs: list[list[int]], params: dict[str, 
 
 
 def _is_line(text: str) -> bool:
-    return text.removeprefix("-").isdigit()
+    return len(text) < 10 and text.removeprefix("-").isdecimal()
 
 
 def _is_hex(text: str) -> bool:
