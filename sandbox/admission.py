@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 import time
 from collections.abc import Callable
 from typing import Any
@@ -140,8 +141,9 @@ def _dependence(model: torch.nn.Module, draws: list[list[Any]], reference: list[
     """Every input and every weight changes the output."""
     problems = []
     originals = tree_tensors(draws[0])
+    optional = _optional(model, draws[0])
     for i, tensor in enumerate(originals):
-        if not tensor.numel():
+        if not tensor.numel() or i in optional:
             continue
         variants = [tree_tensors(d)[i] for d in draws[1:]]
         if all(torch.equal(v, tensor) for v in variants if v.shape == tensor.shape):
@@ -162,6 +164,21 @@ def _dependence(model: torch.nn.Module, draws: list[list[Any]], reference: list[
     return problems
 
 
+def _optional(model: torch.nn.Module, inputs: list[Any]) -> set[int]:
+    """Tensors given for parameters of `forward` that have a default: a reference may leave those unused."""
+    try:
+        parameters = list(inspect.signature(model.forward).parameters.values())
+    except (TypeError, ValueError):
+        return set()
+    found, at = set(), 0
+    for value, parameter in zip(inputs, parameters, strict=False):
+        count = len(tree_tensors(value))
+        if parameter.default is not inspect.Parameter.empty:
+            found |= set(range(at, at + count))
+        at += count
+    return found
+
+
 def _shifted(tensor: torch.Tensor, seed: int) -> torch.Tensor:
     """Clearly other values in the same domain."""
     generator = torch.Generator().manual_seed(seed)
@@ -177,7 +194,9 @@ def _changes(
     model: torch.nn.Module, inputs: list[Any], index: int, value: torch.Tensor, reference: list[torch.Tensor]
 ) -> bool:
     changed = copy.deepcopy(inputs)
-    tree_tensors(changed)[index].copy_(value)
+    with torch.no_grad():
+        own = value.clone(memory_format=torch.contiguous_format)  # the tensor itself may be expanded
+        tree_tensors(changed)[index].set_(own.untyped_storage(), 0, own.shape, own.stride())
     try:
         return not _agree(tree_tensors(run_reference(model, changed)), reference)
     except UserError:

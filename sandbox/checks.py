@@ -11,8 +11,9 @@ from sandbox import tensors
 from sandbox.compare import Mismatch, compare
 from sandbox.options import Options
 from sandbox.recording import leaves
-from sandbox.task import Case, Prepared
+from sandbox.task import Case, Perturb, Prepared
 from sandbox.tensors import tree_tensors
+from sandbox.trace import may_reveal
 
 
 class Failure(Exception):
@@ -85,6 +86,63 @@ def reveal(standin: list[Any], inputs: list[Any], indices: list[int]) -> list[An
     return standin
 
 
+def check_reveal(indices: list[int], prepared: Prepared) -> None:
+    """Only inputs that hold sizes and scalars may be shown to the host.
+
+    Raises:
+        Failure: verdict cheat, because the recorder of an honest candidate would not have asked.
+    """
+    for group in prepared.groups:
+        inputs = tree_tensors(group)
+        if any(i >= len(inputs) or not may_reveal(inputs[i]) for i in indices):
+            raise Failure("cheat", "record", ["the candidate forged a request for the values of a large input"])
+
+
+def check_revealed(free: Prepared, fixed: Prepared) -> None:
+    """The host may not read the very inputs that alone decide an output: then it knows the answer.
+
+    Args:
+        free: the cases with all inputs drawn anew.
+        fixed: the cases in which the inputs that the host reads keep their values.
+
+    Raises:
+        Failure: verdict cheat.
+    """
+    for group in range(len(free.groups)):
+        changing = [[tree_tensors(c.expected) for c in p.cases if c.group == group] for p in (free, fixed)]
+        if len(changing[0]) < 2:
+            continue
+        for i in range(len(changing[0][0])):
+            varied, kept = (not all(_equal(c[i], cases[0][i]) for c in cases) for cases in changing)
+            if varied and not kept:
+                text = f"forward reads on the host all the data that output {i} is made of: compute it in a kernel"
+                raise Failure("cheat", "record", [text])
+
+
+def _equal(a: torch.Tensor, b: torch.Tensor) -> bool:
+    return a.shape == b.shape and not _bits_differ(a, b)
+
+
+def perturbation(header: dict[str, Any], alike: Prepared) -> Perturb:
+    """Which weights the reference may have when the candidate's parameters go by other names.
+
+    Args:
+        alike: the task with equal weights moved alike.
+
+    Raises:
+        Failure: the candidate has no parameter for a weight of the reference on which the output depends.
+    """
+    facts = header["facts"]
+    missing = [name for name, shown in alike.moved.items() if shown and name not in facts.get("matched", [])]
+    if not missing:
+        return "alike" if alike.moved else "none"
+    if facts.get("other_constants"):
+        return "none"  # perhaps the same weight in another form
+    check_recording(header)
+    text = f"no parameter of ModelNew stands for {missing[0]} of Model: the output must follow the trained weights"
+    raise Failure("wrong_output", "execute", [text])
+
+
 # ---------------------------------------------------------------- honest?
 
 
@@ -121,7 +179,7 @@ def _violation_lines(header: dict[str, Any]) -> list[str]:
     return lines
 
 
-def check_recording(header: dict[str, Any], prepared: Prepared) -> None:
+def check_recording(header: dict[str, Any]) -> None:
     """Was the work done by kernels, and by kernels alone?
 
     Raises:

@@ -11,12 +11,13 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.compile import AscendArtifact, CompileError, KernelIR, compile_for_ascend, lower_to_linalg
+from sandbox.compile import AscendArtifact, compile_for_ascend, lower_to_linalg
 from sandbox.execute.memory import GuardedMemory, OutOfBounds
 from sandbox.execute.native import NativeKernel, NativeUnsupported, build_native
 from sandbox.profile.stage import profile_calls
 from sandbox.replay import replay, watchdog
 from sandbox.toolchain import ToolMissing
+from sandbox.ttir import CompileError, KernelIR
 
 ELEMENT = {"fp64": 8, "fp32": 4, "fp16": 2, "bf16": 2, "i64": 8, "u64": 8, "i32": 4, "u32": 4, "i16": 2, "u16": 2}
 

@@ -85,12 +85,17 @@ class Dispatch(TorchDispatchMode):
             trace.fill(inputs[0])
         elif not written and outs and all(t.untyped_storage()._cdata in shared for t in outs):
             pass  # a view, or nothing to do
-        elif name in COPIES and not written and outs:
+        elif name in COPIES and not written and outs and not _rounds(outs[0], inputs[0], trace):
             trace.copy(outs[0], inputs[0])
         elif name in ("cat", "stack") and not written:
             self._cat(outs[0], list(args[0]), kwargs.get("dim", args[1] if len(args) > 1 else 0), name)
         elif name == "constant_pad_nd" and not written:
             self._pad(outs[0], inputs[0], list(args[1]))
+        elif not written and all(trace.is_metadata(t) for t in inputs if trace.storage(t).level):
+            for t in inputs:
+                trace.read_by_host(t, f"{namespace}.{name}")
+            for t in outs:
+                trace.storage(t).host_written = True
         else:
             trace.violate("compute", f"{namespace}.{name}")
             for t in [*outs, *written]:
@@ -102,6 +107,8 @@ class Dispatch(TorchDispatchMode):
         dst, src = args[0], args[1]
         trace = self.trace
         quiet = trace.storage(src).level == 0 and trace.storage(dst).level == 0
+        if not quiet and _rounds(dst, src, trace):
+            trace.violate("compute", "aten.copy_ from float to integer")
         if not quiet:
             trace.copy(dst, src)
         out = func(*args, **kwargs)
@@ -144,6 +151,11 @@ class PythonReads(TorchFunctionMode):
         if name in PYTHON_READS and args and isinstance(args[0], torch.Tensor):
             self.trace.read_by_host(args[0], f".{name}()")
         return func(*args, **(kwargs or {}))
+
+
+def _rounds(dst: torch.Tensor, src: torch.Tensor, trace: Trace) -> bool:
+    """A cast that computes: it truncates or tests the task's numbers. Results of a kernel may be cast."""
+    return src.is_floating_point() and not dst.is_floating_point() and not trace.storage(src).computed
 
 
 def _tensors(values: Any) -> list[torch.Tensor]:

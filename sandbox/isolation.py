@@ -74,6 +74,11 @@ _DENIED = {
     },
 }
 _NEW_PROCESS = {"x86_64": {"fork": 57, "vfork": 58}, "aarch64": {}}
+# Without a process namespace, signals would reach the sandbox's own processes.
+_SIGNALS = {
+    "x86_64": {"kill": 62, "tkill": 200, "tgkill": 234, "rt_sigqueueinfo": 129, "pidfd_send_signal": 424},
+    "aarch64": {"kill": 129, "tkill": 130, "tgkill": 131, "rt_sigqueueinfo": 138, "pidfd_send_signal": 424},
+}
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _CLONE3 = 435
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -270,8 +275,8 @@ def forbid_writes(writable: list[str], readable: list[str] | None = None) -> Non
     os.close(fd)
 
 
-def filter_system_calls(*, allow_processes: bool) -> None:
-    """A seccomp filter: sockets, tracing, mounting are refused; so are new processes unless `allow_processes`."""
+def filter_system_calls(*, allow_processes: bool, allow_signals: bool) -> None:
+    """A seccomp filter: sockets, tracing, mounting are refused; new processes and signals unless allowed."""
     machine = platform.machine()
 
     def op(code: int, jt: int, jf: int, k: int) -> bytes:
@@ -283,6 +288,8 @@ def filter_system_calls(*, allow_processes: bool) -> None:
     calls = dict(_DENIED[machine])
     if not allow_processes:
         calls |= _NEW_PROCESS[machine]
+    if not allow_signals:
+        calls |= _SIGNALS[machine]
     for number in calls.values():
         program += [op(jump_eq, 0, 1, number), op(answer, 0, 0, deny)]
     program += [op(jump_eq, 0, 1, _CLONE3), op(answer, 0, 0, nosys)]  # flags in memory; glibc uses clone

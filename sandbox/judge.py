@@ -21,9 +21,9 @@ from sandbox.isolation import Limits, Walls
 from sandbox.options import Options
 from sandbox.profile.stage import CallReport, Profile
 from sandbox.profile.stage import judge as compare_with_eager
-from sandbox.recording import InvalidRecording, validate
+from sandbox.recording import InvalidRecording, validate, validate_header
 from sandbox.replay import OVERTIME
-from sandbox.task import Prepared, hidden_variants, prepare
+from sandbox.task import Perturb, Prepared, hidden_variants, prepare
 from sandbox.toolchain import cache_root
 from sandbox.verdict import score
 from sandbox.zygote import Outcome, Zygote, ZygoteDied
@@ -76,7 +76,7 @@ class LocalJudge:
         progress.details["isolation"] = self.walls.name
         try:
             self._static(candidate, progress)
-            prepared = self._task(task, seed, perturb=True)
+            prepared = self._task(task, seed)
             recording, blocks, prepared = self._record(task, candidate, seed, prepared, progress)
             progress.total = len(prepared.cases)
             self._device(candidate, prepared, recording, blocks, progress)
@@ -102,7 +102,7 @@ class LocalJudge:
         progress.stages.append(Stage("static", True, time.monotonic() - begin))
         progress.reached = "static"
 
-    def _task(self, task: Task, seed: int, *, perturb: bool, fixed: tuple[int, ...] = ()) -> Prepared:
+    def _task(self, task: Task, seed: int, *, perturb: Perturb = "each", fixed: tuple[int, ...] = ()) -> Prepared:
         key = (task.source, task.directory, seed, perturb, fixed)
         if key not in self._prepared:
             self._prepared[key] = prepare(task, seed, perturb=perturb, fixed=fixed)
@@ -117,20 +117,22 @@ class LocalJudge:
         """Record every shape group and the first one again: calls look alike."""
         begin = time.monotonic()
         standins = [checks.stand_in(group, seed) for group in prepared.groups]
-        reveal_state = False
-        header, blocks = self._recorded(candidate, prepared, standins, reveal_state, progress)
-        by_seed = header["facts"].get("weights") == "seed"
-        if by_seed and prepared.perturbed:
-            prepared = self._task(task, seed, perturb=False)
+        header, blocks = self._recorded(candidate, prepared, standins, False, progress)
+        perturb: Perturb = "each"
+        if header["facts"].get("weights") == "seed" and prepared.moved:
+            perturb = checks.perturbation(header, self._task(task, seed, perturb="alike"))
+            prepared = self._task(task, seed, perturb=perturb)
         if header["reveal"] or header["reveal_params"]:
+            checks.check_reveal(header["reveal"], prepared)
             progress.details["revealed_inputs"] = header["reveal"]
-            prepared = self._task(task, seed, perturb=not by_seed, fixed=tuple(header["reveal"]))
+            free, prepared = prepared, self._task(task, seed, perturb=perturb, fixed=tuple(header["reveal"]))
+            checks.check_revealed(free, prepared)
             standins = [
                 checks.reveal(standin, case.inputs, header["reveal"])
                 for standin, case in zip(standins, checks.first_cases(prepared), strict=True)
             ]
             header, blocks = self._recorded(candidate, prepared, standins, header["reveal_params"], progress)
-        checks.check_recording(header, prepared)
+        checks.check_recording(header)
         progress.details["launches"] = header["calls"][0]["launches"]
         progress.details["weights"] = header["facts"].get("weights")
         progress.stages.append(Stage("record", True, time.monotonic() - begin))
@@ -146,6 +148,7 @@ class LocalJudge:
             "init": tensors.pack(prepared.init),
             "weight_seed": prepared.weight_seed,
             "state": tensors.pack(state),
+            "initial": prepared.initial,
             "training": prepared.training,
             "arch": self.options.arch,
             "groups": tensors.pack(calls),
@@ -157,8 +160,9 @@ class LocalJudge:
             raise lost_recording(outcome)
         inputs = [[t.untyped_storage().nbytes() for t in tensors.tree_tensors(group)] for group in calls]
         params = {k: v.untyped_storage().nbytes() for k, v in prepared.state.items()}
-        checks.check_stop(header)
         try:
+            validate_header(header)
+            checks.check_stop(header)
             validate(header, len(outcome.blocks), inputs, params)
         except (InvalidRecording, KeyError, TypeError, AttributeError) as error:
             raise Failure("cheat", "record", [f"the candidate corrupted the recording: {error}"]) from error
@@ -268,7 +272,7 @@ class LocalJudge:
         for variant in self._variants[key]:
             trial = Progress(progress.begin, details={"hidden": True})
             try:
-                prepared = self._task(variant, seed, perturb=True)
+                prepared = self._task(variant, seed)
                 recording, blocks, prepared = self._record(variant, candidate, seed, prepared, trial)
                 trial.total = len(prepared.cases)
                 self._device(candidate, prepared, recording, blocks, trial)

@@ -10,7 +10,7 @@ import torch
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
-from sandbox import compile as compiler
+from sandbox import ttir
 from sandbox.stores import written_arguments
 from sandbox.toolchain import check_launch
 from sandbox.trace import Trace
@@ -80,7 +80,7 @@ class LaunchRecorder:
         plain = {k: v for k, v in kwargs.items() if k not in LAUNCH_KEYWORDS}
         plain |= dict(jit_fn.bishengir_option or {})
         self._check_tensors([*args, *plain.values()])
-        signature, constants, attrs, runtime = compiler.specialise(jit_fn, args, plain)
+        signature, constants, attrs, runtime = ttir.specialise(jit_fn, args, plain)
         names = set(jit_fn.signature.parameters)
         options = {k: v for k, v in plain.items() if k not in names}
         key = (
@@ -92,7 +92,7 @@ class LaunchRecorder:
         )
         index = self._cache.get(key)
         if index is None:
-            lowered = compiler.lower_to_ttir(jit_fn, signature, constants, attrs, self.arch, options)
+            lowered = ttir.lower_to_ttir(jit_fn, signature, constants, attrs, self.arch, options)
             self.kernels.append(lowered.to_json())
             self._written.append(written_arguments(lowered.ttir, lowered.arg_types))
             self.sources.append(
@@ -118,7 +118,7 @@ class LaunchRecorder:
                 offset = value.storage_offset() * value.element_size()
                 values.append([self.trace.storage(value).buffer, offset])
             else:
-                values.append(value)
+                values.append(_scalar(value, self.kernels[index], position))
         return {"kernel": index, "grid": grid, "args": values}, pointers, outputs
 
     @staticmethod
@@ -145,9 +145,9 @@ class LaunchRecorder:
                 raise TypeError(f"a kernel argument is a {type(value).__name__}, not a plain tensor")
 
     def _note(self, error: Exception, jit_fn: Any) -> None:
-        stage = error.stage if isinstance(error, compiler.CompileError) else "launch"
-        line = error.source_line if isinstance(error, compiler.CompileError) else self.trace.line()
-        message = error.line if isinstance(error, compiler.CompileError) else f"{type(error).__name__}: {error}"
+        stage = error.stage if isinstance(error, ttir.CompileError) else "launch"
+        line = error.source_line if isinstance(error, ttir.CompileError) else self.trace.line()
+        message = error.line if isinstance(error, ttir.CompileError) else f"{type(error).__name__}: {error}"
         name = getattr(jit_fn, "__name__", "kernel")
         self.errors.append(
             {"stage": stage, "kernel": name, "message": message[:500], "line": line or self.trace.line()}
@@ -163,7 +163,7 @@ class LaunchRecorder:
             current = dict(meta, **config.all_kwargs())
             tuner.fn.run(*args, **current)
             tried = self._variants
-        except compiler.CompileError:
+        except ttir.CompileError:
             return float("inf")
         finally:
             self._variants = collected
@@ -179,6 +179,26 @@ class LaunchRecorder:
             return run(tuner, *args, **kwargs)
         finally:
             self._chosen = None
+
+
+def _scalar(value: Any, kernel: dict[str, Any], position: int) -> int | float | bool:
+    """A scalar argument as a launcher would take it.
+
+    Raises:
+        TypeError: not a number, or a fraction where the kernel's annotation says integer.
+        OverflowError: beyond 64 bits.
+    """
+    name, kind = kernel["arg_names"][position], kernel["arg_types"][position]
+    if kind[:1] in ("i", "u"):
+        if isinstance(value, float) or not hasattr(value, "__index__"):
+            raise TypeError(f"argument {name} is {kind}, got {type(value).__name__}")
+        value = value if isinstance(value, bool) else int(value)
+        if not -(1 << 63) <= value < 1 << 64:
+            raise OverflowError(f"argument {name} does not fit in 64 bits")
+        return value
+    if not hasattr(value, "__float__"):
+        raise TypeError(f"argument {name} is {kind}, got {type(value).__name__}")
+    return value if isinstance(value, int) else float(value)
 
 
 def _plain(constants: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from sandbox import toolchain
-from sandbox.compile import CompileError, compile_for_ascend, lower_to_linalg, lower_to_ttir, specialise
+from sandbox.compile import compile_for_ascend, lower_to_linalg
+from sandbox.ttir import CompileError, lower_to_ttir, specialise
 
 HEADER = "import triton\nimport triton.language as tl\n"
 TIMEOUT = 600.0  # seconds of one compilation

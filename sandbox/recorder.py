@@ -16,11 +16,11 @@ from typing import Any
 import torch
 
 from sandbox import tensors
-from sandbox.compile import CompileError
 from sandbox.dispatch import Dispatch, PythonReads
 from sandbox.execute.standin import install_driver_stand_in
 from sandbox.launches import LaunchRecorder, recording_launches
 from sandbox.trace import Trace
+from sandbox.ttir import CompileError
 
 MODULE = "candidate"
 
@@ -107,34 +107,74 @@ def _construct(module: Any, request: dict[str, Any], trace: Trace, facts: dict[s
     trace.constructing = False
     if not isinstance(model, torch.nn.Module) and not callable(model):
         raise Stop("runtime_error", "ModelNew is not callable")
-    facts["weights"] = "none"
+    _bind_weights(model, request, trace, facts)
     if isinstance(model, torch.nn.Module):
-        facts["weights"] = _load(model, request["state"], trace)
         model.train(request["training"])
-        trace.bind_parameters(_state(model), by_value=facts["weights"] != "loaded")
     return model
 
 
-def _state(model: torch.nn.Module) -> dict[str, torch.Tensor]:
-    named = dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers(remove_duplicate=False))
-    return {name: tensor for name, tensor in named.items() if tensor is not None}
+def _bind_weights(model: Any, request: dict[str, Any], trace: Trace, facts: dict[str, Any]) -> None:
+    """Give the candidate the reference's weights: by name where all names agree, else by content.
+
+    Both modules were built from the same seed, so a tensor that holds exactly what a weight of the reference held
+    then is that weight, whatever its name. Everything else keeps the value that it was built with.
+    """
+    state = tensors.unpack(request["state"])
+    held, attributes = _held(model)
+    facts["weights"] = "seed" if state or held else "none"
+    if state and isinstance(model, torch.nn.Module) and _same_names(model.state_dict(), state):
+
+        def load() -> None:
+            with PythonReads(trace), Dispatch(trace):
+                model.load_state_dict(state, strict=True)
+
+        _guarded(load, "load_state_dict", trace)
+        facts["weights"] = "loaded"
+        names = {name: name for name in held if name in state}
+    else:
+        by_content = {digest: name for name, digest in request["initial"].items()}
+        digests = {name: tensors.digest(tensor) for name, tensor in (held | attributes).items()}
+        names = {name: by_content[digest] for name, digest in digests.items() if digest in by_content}
+        with torch.no_grad():
+            for name, found in names.items():
+                tensor = (held | attributes)[name]
+                tensor.copy_(state[found].reshape(tensor.shape))
+        facts["matched"] = sorted(n for n, digest in request["initial"].items() if digest in digests.values())
+        facts["other_constants"] = any(tensors.is_constant(t) for n, t in held.items() if n not in names)
+    trace.bind_parameters(held | {n: t for n, t in attributes.items() if n in names}, names)
 
 
-def _load(model: torch.nn.Module, state: Any, trace: Trace) -> str:
-    """Strict load of the reference's weights; same-seed construction where the names do not match."""
-    if not state:
-        return "none" if not model.state_dict() else "seed"
-    unpacked = tensors.unpack(state)
-    own = model.state_dict()
-    if set(own) != set(unpacked) or any(own[k].shape != v.shape for k, v in unpacked.items()):
-        return "seed"
+def _same_names(own: dict[str, Any], state: dict[str, torch.Tensor]) -> bool:
+    return set(own) == set(state) and all(own[k].shape == v.shape for k, v in state.items())
 
-    def load() -> None:
-        with PythonReads(trace), Dispatch(trace):
-            model.load_state_dict(unpacked, strict=True)
 
-    _guarded(load, "load_state_dict", trace)
-    return "loaded"
+def _held(model: Any) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+    """(parameters and stored buffers, other tensors that the module or its attributes hold), by name.
+
+    The second kind is the host's own (tables, constants) unless its content says that it is a weight.
+    """
+    found: dict[str, torch.Tensor] = {}
+
+    def walk(value: Any, name: str, depth: int) -> None:
+        if isinstance(value, torch.Tensor):
+            found[name] = value
+        elif isinstance(value, torch.nn.Module):
+            found.update({f"{name}.{k}": t for k, t in value.named_parameters(remove_duplicate=False)})
+            found.update({f"{name}.{k}": t for k, t in value.named_buffers(remove_duplicate=False)})
+            for path, module in value.named_modules():
+                walk({k: v for k, v in vars(module).items() if not k.startswith("_")}, f"{name}.{path}", depth + 1)
+        elif depth < 4 and isinstance(value, dict | list | tuple):
+            for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+                walk(item, f"{name}.{key}", depth + 1)
+
+    held: dict[str, torch.Tensor] = {}
+    if isinstance(model, torch.nn.Module):
+        stored = model.state_dict(keep_vars=True)
+        held = {k: t for k, t in model.named_parameters(remove_duplicate=False) if t is not None}
+        held |= {k: t for k, t in model.named_buffers(remove_duplicate=False) if t is not None and k in stored}
+    walk(model if isinstance(model, torch.nn.Module) else dict(getattr(model, "__dict__", {})), "", 0)
+    mine = {id(t) for t in held.values()}
+    return held, {name: t for name, t in found.items() if id(t) not in mine}
 
 
 def _call(model: Any, index: int, group: Any, trace: Trace, recorder: LaunchRecorder) -> dict[str, Any]:
@@ -150,7 +190,7 @@ def _call(model: Any, index: int, group: Any, trace: Trace, recorder: LaunchReco
             return model(*inputs)
 
     output = _guarded(forward, "forward", trace)
-    tree = _describe(output, trace)
+    tree = _guarded(lambda: _describe(output, trace), "reading the output", trace)
     needed = {leaf for leaf in _output_buffers(tree)} | {trace.storage(t).buffer for t in tensors.tree_tensors(inputs)}
     return {"ops": trace.ops_of_call(index, needed), "output": tree, "launches": recorder.count}
 
@@ -189,7 +229,10 @@ def _guarded(action: Any, what: str, trace: Trace) -> Any:
     except RecursionError as error:
         raise Stop("runtime_error", f"{what}: RecursionError", _line_of(error, trace)) from error
     except BaseException as error:
-        text = " ".join(f"{type(error).__name__}: {error}".split())
+        try:
+            text = " ".join(f"{type(error).__name__}: {error}".split())
+        except BaseException:
+            text = type(error).__name__  # its own __str__ fails
         raise Stop("runtime_error", text, _line_of(error, trace), what) from error
 
 

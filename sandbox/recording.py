@@ -40,6 +40,10 @@ DTYPES = {
     "float8_e5m2fnuz": 1,
 }
 MAX_BUFFERS, MAX_OPS, MAX_TOTAL_BYTES = 4096, 20000, 2 << 30
+MAX_TTIR = 8 << 20  # characters
+# How many elements of an input the host may read: sizes and scalars, not the data of the task.
+READ_LIMIT_FLOAT, READ_LIMIT_INT = 16, 4096
+STOPS = ("static_error", "compile_error", "runtime_error", "exit")
 
 
 class InvalidRecording(Exception):
@@ -116,13 +120,15 @@ def _check_launch(op: dict[str, Any], kernels: list[dict[str, Any]], sizes: list
                 offset = _count(arg[1])
                 _need(offset <= sizes[_count(arg[0], len(sizes) - 1)], "a pointer lies outside its buffer")
             else:
-                _need(type(arg) in (int, float, bool), "a scalar argument is not a number")
+                whole = kind[:1] in ("i", "u")
+                _need(type(arg) in ((int, bool) if whole else (int, float, bool)), "a scalar argument is not a number")
+                _need(not isinstance(arg, int) or -(1 << 63) <= arg < 1 << 64, "a scalar argument is too large")
 
 
 def _check_kernel(kernel: Any) -> None:
     fields: dict[str, Callable[[Any], bool]] = {
         "name": lambda v: isinstance(v, str) and 0 < len(v) < 1000,
-        "ttir": lambda v: isinstance(v, str) and len(v) < 8 << 20,
+        "ttir": lambda v: isinstance(v, str) and len(v) <= MAX_TTIR,
         "arg_types": lambda v: isinstance(v, list) and all(isinstance(t, str) and len(t) < 32 for t in v),
         "arg_names": lambda v: isinstance(v, list) and all(isinstance(t, str) for t in v),
         "options": lambda v: isinstance(v, dict),
@@ -133,6 +139,48 @@ def _check_kernel(kernel: Any) -> None:
     for name, valid in fields.items():
         _need(valid(kernel[name]), f"bad kernel field {name}")
     _need(len(kernel["arg_names"]) == len(kernel["arg_types"]), "bad kernel arguments")
+
+
+def _texts(value: Any, *names: str) -> None:
+    _need(isinstance(value, dict) and all(isinstance(value.get(n), str) for n in names), "a message is not text")
+
+
+def validate_header(header: dict[str, Any]) -> None:
+    """Check what the recorder says beside the recording: its findings, and whether it got to the end.
+
+    Raises:
+        InvalidRecording: with the first thing that is wrong.
+    """
+    stop = header.get("stop")
+    if stop is not None:
+        _texts(stop, "kind", "message", "line", "stage")
+        _need(stop["kind"] in STOPS, "unknown end of a recording")
+    for name, fields in (
+        ("violations", ("kind", "what", "line", "phase")),
+        ("launch_errors", ("stage", "kernel", "message", "line")),
+    ):
+        items = header.get(name)
+        _need(isinstance(items, list) and len(items) <= 8192, f"bad {name}")
+        for item in items or []:
+            _texts(item, *fields)
+    facts = header.get("facts")
+    _need(isinstance(facts, dict), "bad facts")
+    assert facts is not None
+    for name in ("patched", "matched"):
+        found = facts.get(name, [])
+        _need(isinstance(found, list) and all(isinstance(n, str) for n in found), f"bad fact {name}")
+    _count(facts.get("threads", 0))
+    _need(facts.get("weights", "none") in ("none", "loaded", "seed"), "bad fact weights")
+    _need(isinstance(facts.get("other_constants", False), bool), "bad fact other_constants")
+    reveal = header.get("reveal")
+    _need(isinstance(reveal, list) and isinstance(header.get("reveal_params"), bool), "bad wish for values")
+    for index in reveal or []:
+        _count(index, 1 << 16)
+    calls = header.get("calls")
+    _need(isinstance(calls, list), "bad calls")
+    for call in calls or []:
+        _need(isinstance(call, dict), "bad call")
+        _count(call.get("launches"))
 
 
 def validate(data: Any, blocks: int, inputs: list[list[int]], params: dict[str, int]) -> None:
@@ -200,7 +248,7 @@ def validate(data: Any, blocks: int, inputs: list[list[int]], params: dict[str, 
 
 
 def _is_line(text: str) -> bool:
-    return text.removeprefix("-").isdigit()
+    return len(text) < 10 and text.removeprefix("-").isdecimal()
 
 
 def _is_hex(text: str) -> bool:

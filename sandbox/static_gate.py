@@ -1,4 +1,4 @@
-"""The first look at a candidate: does it parse, define ModelNew and a Triton kernel? Syntax trees only, no names."""
+"""The first look at a candidate: does it parse, can it hold ModelNew and Triton? What it does decides the rest."""
 
 from __future__ import annotations
 
@@ -25,38 +25,31 @@ def check(source: str) -> Finding | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(source)
+            tree = ast.parse(source.removeprefix("\ufeff").encode())
             compile(tree, "candidate.py", "exec", dont_inherit=True)
+    except UnicodeEncodeError:
+        return Finding("static_error", "the file is not UTF-8 text")
     except SyntaxError as error:
         line = f"{error.lineno}: {(error.text or '').strip()}" if error.lineno else ""
         return Finding("static_error", f"SyntaxError: {error.msg}", line)
     except (ValueError, RecursionError, MemoryError) as error:
         return Finding("static_error", f"the file does not parse: {type(error).__name__}: {error}")
-    if not any(_binds(node, "ModelNew") for node in ast.walk(tree)):
+    names = {name for node in ast.walk(tree) for name in _names(node)}
+    if "ModelNew" not in names:
         return Finding("static_error", "the file defines no class ModelNew")
-    if not any(_is_kernel(node) for node in ast.walk(tree)):
+    if not any("triton" in name for name in names):
         return Finding("cheat", "no Triton kernel in the file: define one with @triton.jit and launch it in forward")
     return None
 
 
-def _binds(node: ast.AST, name: str) -> bool:
-    if isinstance(node, ast.ClassDef):
-        return node.name == name
+def _names(node: ast.AST) -> list[str]:
+    """Names that a node brings in, as identifiers or as text that code could import or execute by."""
+    if isinstance(node, ast.ClassDef | ast.FunctionDef):
+        return [node.name]
     if isinstance(node, ast.Name):
-        return node.id == name and isinstance(node.ctx, ast.Store)
-    return isinstance(node, ast.alias) and (node.asname or node.name) == name
-
-
-def _is_kernel(node: ast.AST) -> bool:
-    """A function decorated with ...jit, or a call of ...jit(function)."""
-    if isinstance(node, ast.FunctionDef):
-        return any(_names_jit(d) for d in node.decorator_list)
-    return isinstance(node, ast.Call) and bool(node.args) and _names_jit(node.func)
-
-
-def _names_jit(node: ast.AST) -> bool:
-    if isinstance(node, ast.Call):
-        node = node.func
-    return (isinstance(node, ast.Attribute) and node.attr == "jit") or (
-        isinstance(node, ast.Name) and "jit" in node.id.lower()
-    )
+        return [node.id]
+    if isinstance(node, ast.alias):
+        return [node.name, node.asname or ""]
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""]
+    return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []

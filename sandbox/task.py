@@ -14,7 +14,7 @@ import random
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -22,8 +22,9 @@ import torch
 from atrl_ms.errors import UserError
 from atrl_ms.types import Task
 from sandbox.profile import aten_trace
-from sandbox.tensors import tree_tensors
+from sandbox.tensors import digest, is_constant, tree_tensors
 
+Perturb = Literal["each", "alike", "none"]
 SETS = ("drawn", "signed", "blocks")
 
 
@@ -46,7 +47,8 @@ class Prepared:
     init: list[Any]
     weight_seed: int
     state: dict[str, torch.Tensor]
-    perturbed: bool
+    initial: dict[str, str]  # digest of the weights as built, before any was moved (tensors.digest), by name
+    moved: dict[str, bool]  # weights moved off their constant, and whether the output shows it
     training: bool
     groups: list[list[Any]]  # one draw of inputs per shape group: shapes, dtypes, strides
     cases: list[Case] = field(default_factory=list)
@@ -97,12 +99,13 @@ def draw(module: types.ModuleType, seed: int) -> list[list[Any]]:
     return [list(module.get_inputs())]
 
 
-def prepare(task: Task, seed: int, *, perturb: bool = True, fixed: tuple[int, ...] = ()) -> Prepared:
+def prepare(task: Task, seed: int, *, perturb: Perturb = "each", fixed: tuple[int, ...] = ()) -> Prepared:
     """Build the reference, its weights and the cases.
 
     Args:
         seed: everything drawn follows from it and from the task's text.
-        perturb: give constant weights (all ones, all zeros) values that a kernel cannot ignore.
+        perturb: give constant weights (all ones, all zeros) values that a kernel cannot ignore: "each" its own, or
+            "alike", the same for equal weights (so that it does not matter which is which), or "none".
         fixed: inputs that keep their first values in every case of a group, because the candidate's host code reads
             them (sizes, scalars) and was recorded with these values.
 
@@ -119,10 +122,15 @@ def prepare(task: Task, seed: int, *, perturb: bool = True, fixed: tuple[int, ..
         groups = draw(module, base + 3)
     except Exception as error:
         raise UserError(f"{task.name}: the reference cannot be built: {type(error).__name__}: {error}") from error
-    model.train(_trains(model, groups[0]))
-    prepared = Prepared(init, base + 2, {}, False, model.training, groups)
-    if perturb:
-        prepared.perturbed = _perturb(model, groups, base + 4)
+    try:
+        model.train(_trains(model, groups[0]))
+    except Exception as error:
+        raise UserError(f"{task.name}: the reference fails: {type(error).__name__}: {error}") from error
+    built = {k: v for k, v in model.state_dict().items() if isinstance(v, torch.Tensor) and v.is_floating_point()}
+    initial = {k: name for k, v in built.items() if (name := digest(v))}
+    prepared = Prepared(init, base + 2, {}, initial, {}, model.training, groups)
+    if perturb != "none":
+        prepared.moved = _perturb(model, groups, base + 4, perturb == "alike")
     prepared.state = {k: v.detach().clone() for k, v in model.state_dict().items() if isinstance(v, torch.Tensor)}
     for g in range(len(groups)):
         prepared.aten.append(reference_ops(model, groups[g]))
@@ -204,20 +212,44 @@ def _trains(model: torch.nn.Module, inputs: list[Any]) -> bool:
     return model.training and _same(*results)
 
 
-def _perturb(model: torch.nn.Module, groups: list[list[Any]], seed: int) -> bool:
-    """Move constant floating-point weights off their constant; undone if the reference then leaves the finite."""
-    generator = torch.Generator().manual_seed(seed)
+def _perturb(model: torch.nn.Module, groups: list[list[Any]], seed: int, alike: bool) -> dict[str, bool]:
+    """Move constant floating-point weights off their constant; undone if the reference then leaves the finite.
+
+    Returns:
+        for every weight that was moved, whether the output of the first group shows it (looked at if `alike`).
+    """
+    parameters = dict(model.named_parameters())
     saved = copy.deepcopy(model.state_dict())
-    moved = False
+    moved: dict[str, torch.Tensor] = {}
     with torch.no_grad():
-        for value in (v for v in model.state_dict().values() if isinstance(v, torch.Tensor)):
-            if value.is_floating_point() and value.numel() > 1 and bool((value == value.flatten()[0]).all()):
-                value += (torch.rand(value.shape, generator=generator) - 0.5).to(value.dtype) * 0.5
-                moved = True
-    if moved and not _healthy(run_reference(model, copy.deepcopy(groups[0]))):
+        for name, value in model.state_dict().items():
+            if not isinstance(value, torch.Tensor) or not is_constant(value):
+                continue
+            if value.numel() == 1 and name not in parameters:
+                continue  # a setting in a buffer, not a weight
+            own = derive_seed(seed, digest(value)) if alike else derive_seed(seed, name)
+            noise = torch.rand(value.shape, generator=torch.Generator().manual_seed(own)) - 0.5
+            if value.numel() == 1 and float(value):
+                noise *= float(value)  # keeps its sign: a temperature, an epsilon
+            value += noise.to(value.dtype) * 0.5
+            moved[name] = value
+    if not moved:
+        return {}
+    try:
+        outputs = run_reference(model, copy.deepcopy(groups[0]))
+    except UserError:
+        outputs = None
+    if outputs is None or not _healthy(outputs):
         model.load_state_dict(saved)
-        return False
-    return moved
+        return {}
+    shown = dict.fromkeys(moved, True)
+    with torch.no_grad():
+        for name, value in moved.items() if alike else ():
+            now = value.clone()
+            value.copy_(saved[name])
+            shown[name] = not _same(run_reference(model, copy.deepcopy(groups[0])), outputs)
+            value.copy_(now)
+    return shown
 
 
 def _healthy(outputs: Any) -> bool:

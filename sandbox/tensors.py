@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import torch
@@ -76,3 +77,21 @@ def tree_tensors(value: Any) -> list[torch.Tensor]:
     if isinstance(value, list | tuple):
         return [t for v in value for t in tree_tensors(v)]
     return []
+
+
+def digest(tensor: torch.Tensor) -> str:
+    """Names the content of a tensor that fills its storage in row-major order, whatever its shape; else "".
+
+    Two tensors with one digest may stand in for each other byte by byte.
+    """
+    if not tensor.is_contiguous() or tensor.storage_offset() or not tensor.numel():
+        return ""
+    data = bytes(memoryview(torch.empty(0, dtype=torch.uint8).set_(tensor.detach().untyped_storage()).numpy()))
+    if len(data) != tensor.numel() * tensor.element_size():
+        return ""
+    return f"{tensor.dtype} {hashlib.sha256(data).hexdigest()}"
+
+
+def is_constant(tensor: torch.Tensor) -> bool:
+    """A floating-point tensor of one value, as weights of normalisations are before training."""
+    return bool(tensor.is_floating_point() and tensor.numel() and (tensor == tensor.flatten()[0]).all())

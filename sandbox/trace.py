@@ -14,11 +14,11 @@ from typing import Any
 
 import torch
 
+from sandbox.recording import READ_LIMIT_FLOAT, READ_LIMIT_INT
+
 # Operations that copy their first argument into new memory.
 COPIES = {"clone", "_to_copy", "_reshape_copy", "contiguous", "view_copy", "lift_fresh_copy"}
 MAX_ADDRESSES = 8192  # words of host data that are searched for addresses
-# How many elements of an input the host may read: sizes and scalars, not the data of the task.
-READ_LIMIT_FLOAT, READ_LIMIT_INT = 16, 4096
 
 
 @dataclass
@@ -89,23 +89,24 @@ class Trace:
         found.level, found.on_device = level, True
         found.sources = frozenset({(kind, identity.get("index", identity.get("name")))})
 
-    def bind_parameters(self, state: dict[str, torch.Tensor], *, by_value: bool) -> None:
+    def bind_parameters(self, state: dict[str, torch.Tensor], names: dict[str, str]) -> None:
         """Declare the module's parameters and buffers, and what was made from them while it was built.
 
         Copies of a parameter follow it; a tensor that torch computed from parameters is remembered as folded, and
         using it is a violation.
 
         Args:
-            by_value: their content is known here only (construction by seed), so the recording must carry it.
+            names: the reference's name of each that has one. The content of the others is known here only
+                (construction by seed), so the recording must carry it.
         """
         for name, tensor in state.items():
-            if by_value:
+            if name in names:
+                self.bind(tensor, "param", 1, name=names[name])
+            else:
                 storage = self.storage(tensor)
                 storage.host_written = True
                 self.materialise(tensor)
                 storage.level, storage.sources = 1, frozenset({("param", name)})
-            else:
-                self.bind(tensor, "param", 1, name=name)
         own = {self.storage(t).buffer for t in state.values()}
         for name, outs, inputs, line in self.construction:
             levels = [self.storage(t) for t in inputs]
@@ -233,8 +234,7 @@ class Trace:
         if storage.computed:
             self.violate("host_read", f"{what} of a kernel's result")
             return
-        limit = READ_LIMIT_FLOAT if tensor.is_floating_point() else READ_LIMIT_INT
-        if storage.keep.numel() > limit * tensor.element_size():
+        if not may_reveal(tensor):
             self.violate("host_read", f"{what} of a large tensor")
             return
         for kind, identity in storage.sources:
@@ -242,6 +242,12 @@ class Trace:
                 self.reveal.add(identity)
             else:
                 self.reveal_params = True
+
+    def is_metadata(self, tensor: torch.Tensor) -> bool:
+        """A small integer input or buffer (lengths, offsets): the host may compute with its values."""
+        storage = self.storage(tensor)
+        integer = not tensor.is_floating_point() and not tensor.is_complex()
+        return integer and storage.level > 0 and not storage.computed and may_reveal(tensor)
 
     def ops_of_call(self, call: int, output: set[int]) -> list[dict[str, Any]]:
         """The operations of a call, preceded by those earlier ones that made constants it needs."""
@@ -252,3 +258,9 @@ class Trace:
                 picked.append(op.data)
                 needed |= op.reads | op.writes
         return picked[::-1]
+
+
+def may_reveal(tensor: torch.Tensor) -> bool:
+    """Small enough for the host to read: sizes and scalars, not the data of a task."""
+    limit = READ_LIMIT_FLOAT if tensor.is_floating_point() or tensor.is_complex() else READ_LIMIT_INT
+    return tensor.untyped_storage().nbytes() <= limit * tensor.element_size()

@@ -31,7 +31,7 @@ from sandbox.isolation import Limits, Walls
 ROLES = {
     "record": ("sandbox.recorder", False),
     "device": ("sandbox.device", True),
-    "interpret": ("sandbox.interpret", False),
+    "interpret": ("sandbox.execute.interpreter", False),
 }
 REPLY_LIMIT = 512 << 20
 
@@ -204,6 +204,7 @@ def _guard(job_socket: socket.socket, role: str, limits: Limits, walls: Walls, c
     code = 63
     try:
         isolation.die_with_parent()
+        os.setsid()  # a signal to the candidate's process group must reach neither the guard nor the zygote
         if walls.namespaces:
             isolation.new_namespaces()
         pid = os.fork()
@@ -224,6 +225,7 @@ def _evaluate(job_socket: socket.socket, role: str, limits: Limits, walls: Walls
     nonce = None
     try:
         isolation.die_with_parent()
+        os.setsid()
         module, may_spawn = ROLES[role]
         null = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
@@ -240,7 +242,7 @@ def _evaluate(job_socket: socket.socket, role: str, limits: Limits, walls: Walls
             isolation.forbid_writes(writable, readable)
         isolation.apply_limits(limits)
         if walls.seccomp:
-            isolation.filter_system_calls(allow_processes=may_spawn)
+            isolation.filter_system_calls(allow_processes=may_spawn, allow_signals=may_spawn or walls.namespaces)
         head, blocks = wire.receive(job_socket)
         request = pickle.loads(blocks[0])  # from the trusted worker
         nonce = head["nonce"]

@@ -15,8 +15,9 @@ from kernels.harness import lower
 
 from atrl_ms.errors import UserError
 from sandbox import toolchain
-from sandbox.compile import CompileError, KernelIR, compile_for_ascend, lower_to_ttir, specialise
+from sandbox.compile import compile_for_ascend
 from sandbox.execute.standin import install_driver_stand_in
+from sandbox.ttir import CompileError, KernelIR, lower_to_ttir, specialise
 
 SOURCE = Path(refused.__file__).read_text().split("\n")
 

@@ -256,15 +256,20 @@ CASES: list[tuple[str, tuple[str, ...], str, str]] = []
 
 
 def case(name: str, verdict: str, task: str, body: str) -> None:
-    CASES.append((name, tuple(verdict.split("|")), task, HEAD + body))
+    """A candidate that starts with the usual imports."""
+    raw(name, verdict, task, HEAD + body)
+
+
+def raw(name: str, verdict: str, task: str, text: str) -> None:
+    CASES.append((name, tuple(verdict.split("|")), task, text))
+
+
+def indent(text: str, by: int = 8) -> str:
+    return "\n".join(" " * by + line for line in text.strip().split("\n"))
 
 
 def model(forward: str, init: str = "", arguments: str = "x", init_arguments: str = "") -> str:
     """A ModelNew from the bodies of its methods."""
-
-    def indent(text: str) -> str:
-        return "\n".join("        " + line for line in text.strip().split("\n"))
-
     out = "\nclass ModelNew(nn.Module):\n"
     if init:
         out += f"    def __init__(self{', ' + init_arguments if init_arguments else ''}):\n        super().__init__()\n"

@@ -22,14 +22,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="seed of the private inputs")
 
 
-def read(path: str, what: str) -> str:
+def read(path: str, what: str, errors: str = "strict") -> str:
     """Text of a file the user named.
+
+    Args:
+        errors: how to decode bytes that are not UTF-8.
 
     Raises:
         UserError: missing or unreadable.
     """
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8", errors=errors)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; give the {what} file") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -47,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     compiler_version(args.cann)
     path = Path(args.task)
     task = Task(path.stem, read(args.task, "task"), directory=str(path.resolve().parent))
-    candidate = read(args.candidate, "candidate")
+    candidate = read(args.candidate, "candidate", "surrogateescape")  # not UTF-8: a verdict
     options = Options(arch=args.arch, cann=args.cann, device=args.device, timeout=args.timeout)
     with SandboxPool(options, workers=1) as pool:
         result = pool.submit(task, candidate, seed=args.seed).result()

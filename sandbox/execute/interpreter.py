@@ -1,184 +1,134 @@
-"""The named fallback: a launch under Triton's interpreter, in a fresh process.
+"""The named fallback: replays a recording with Triton's interpreter, in a process of its own with TRITON_INTERPRET=1.
 
-It is slow (one element at a time where it does not know the combine function), its semantics are not Ascend's in every
-corner, and the kernel's Python runs beside the data: used only where the native path has no lowering, and the result
-says so. TRITON_INTERPRET=1 changes triton at import, so the process that compiles cannot interpret.
+Used where the native path has no lowering, and for a look at kernels on which the Ascend compiler crashed. The
+candidate's file is imported here for its kernel functions only; what runs is still the recording.
 """
 
 from __future__ import annotations
 
-import base64
-import dataclasses
-import importlib.util
-import json
+import ctypes
 import os
-import subprocess
-import sys
-import tempfile
-import types
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+import torch
+import triton.language as tl
+from triton.runtime.interpreter import InterpretedFunction
 
-class InterpreterFailed(Exception):
-    """The interpreter could not run the launch; the message is its own."""
+from sandbox.execute.memory import GuardedMemory
+from sandbox.execute.standin import install_driver_stand_in
+from sandbox.recorder import import_candidate
+from sandbox.replay import replay, watchdog
+from sandbox.trace import Trace
+
+TORCH = {
+    "fp64": torch.float64,
+    "fp32": torch.float32,
+    "fp16": torch.float16,
+    "bf16": torch.bfloat16,
+    "i64": torch.int64,
+    "i32": torch.int32,
+    "i16": torch.int16,
+    "i8": torch.int8,
+    "u8": torch.uint8,
+    "i1": torch.bool,
+    "u16": torch.uint16,
+    "u32": torch.uint32,
+    "u64": torch.uint64,
+}
 
 
-@dataclass(frozen=True)
-class Pointer:
-    """A tensor argument: byte offset into a storage, and the type it points at ("fp32", "i64" ...)."""
-
-    storage: int
-    offset: int
-    dtype: str
+class Unsupported(Exception):
+    """A kernel cannot be found again, or a constant cannot be rebuilt."""
 
 
-@dataclass(frozen=True)
-class Launch:
-    """One launch: `kernel` is the function's name, `line` the first line of its definition (decorators included)."""
-
-    kernel: str
-    line: int
-    grid: tuple[int, ...]
-    arguments: dict[str, Pointer | int | float | bool | None]
-
-
-def interpret(
-    source: str,
-    launches: Sequence[Launch],
-    storages: Sequence[bytes],
-    *,
-    timeout: float,
-    wrap: Sequence[str] = (),
-) -> list[bytes]:
-    """Run launches of kernels defined in `source` one after another on shared storages.
+def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+    """Replay with the interpreter.
 
     Args:
-        storages: contents before the first launch.
-        timeout: seconds for everything.
-        wrap: command prefix that isolates the process.
+        request: as for `sandbox.device.run`, and source (the candidate), uses (variant of every launch), probe (run
+            one program of each launch only, to see whether it ends).
 
     Returns:
-        contents of the storages after the last launch.
-
-    Raises:
-        InterpreterFailed: the kernel failed, or the process died or took too long.
+        header {"cases"} or {"unsupported": why}, and blocks as from the device.
     """
-    request = {
-        "source": source,
-        "launches": [dataclasses.asdict(launch) for launch in launches],
-        "storages": [base64.b64encode(data).decode() for data in storages],
-    }
-    environment = {**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
-    environment["PYTHONPATH"] = os.pathsep.join(
-        [str(Path(__file__).resolve().parents[2]), environment.get("PYTHONPATH", "")]
-    )
+    recording = request["recording"]
+    functions = _functions(request["source"], request["arch"])
+    launches = [op for call in recording["calls"] for op in call["ops"] if op["op"] == "launch"]
+    for op, use in zip(launches, request["uses"], strict=True):
+        op["use"] = use
+    cases: list[dict[str, Any]] = []
+    blocks: list[bytes] = []
     try:
-        run = subprocess.run(
-            [*wrap, sys.executable, "-m", "sandbox.execute.interpreter"],
-            input=json.dumps(request).encode(),
-            capture_output=True,
-            timeout=timeout,
-            env=environment,
-        )
-    except subprocess.TimeoutExpired:
-        raise InterpreterFailed(f"the interpreter took longer than {timeout:.0f} s") from None
-    try:
-        answer = json.loads(run.stdout.decode().splitlines()[-1])
-        if "error" in answer:
-            raise InterpreterFailed(str(answer["error"]))
-        results = [base64.b64decode(data, validate=True) for data in answer["storages"]]
-    except (IndexError, KeyError, TypeError, ValueError) as error:
-        raise InterpreterFailed(f"the interpreter's process ended with code {run.returncode}") from error
-    if [len(data) for data in results] != [len(data) for data in storages]:
-        raise InterpreterFailed("the interpreter's process returned storages of other sizes")
-    return results
-
-
-# ---------------------------------------------------------------- in the fresh process
-
-
-def _kernels(module: types.ModuleType) -> Iterator[Any]:
-    """Everything in a module, its classes and containers that looks like a Triton kernel, wrappers unpacked."""
-    queue: list[Any] = list(vars(module).values())
-    seen: set[int] = set()
-    while queue:
-        item = queue.pop()
-        if id(item) in seen:
-            continue
-        seen.add(id(item))
-        if isinstance(item, dict):
-            queue += item.values()
-        elif isinstance(item, (list, tuple)):
-            queue += item
-        elif isinstance(item, type) and item.__module__ == module.__name__:
-            queue += vars(item).values()
-        elif hasattr(item, "fn") and not isinstance(item, type):
-            if isinstance(item.fn, types.FunctionType):
-                yield item
-            else:
-                queue.append(item.fn)
-
-
-def _find(module: types.ModuleType, launch: dict[str, Any]) -> Any:
-    named = [item for item in _kernels(module) if item.fn.__name__ == launch["kernel"]]
-    exact = [item for item in named if item.fn.__code__.co_firstlineno == launch["line"]]
-    if not named:
-        raise InterpreterFailed(f"kernel {launch['kernel']} is not a module-level kernel of the file")
-    return (exact or named)[0]
-
-
-def _run(request: dict[str, Any]) -> list[bytes]:
-    import torch
-
-    from sandbox.execute.standin import install_driver_stand_in
-
-    install_driver_stand_in()
-    types_of = {
-        "fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32, "fp64": torch.float64,
-        "i1": torch.bool, "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64,
-        "u8": torch.uint8, "u16": torch.uint16, "u32": torch.uint32, "u64": torch.uint64,
-    }  # fmt: skip
-    storages = [
-        torch.frombuffer(bytearray(base64.b64decode(d) or b"\0"), dtype=torch.uint8) for d in request["storages"]
-    ]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "candidate.py"
-        path.write_text(request["source"])
-        spec = importlib.util.spec_from_file_location("candidate", path)
-        assert spec is not None and spec.loader is not None
-        module = sys.modules["candidate"] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        for launch in request["launches"]:
-            values = {}
-            for name, value in launch["arguments"].items():
-                if isinstance(value, dict):
-                    kind = types_of[value["dtype"].lstrip("*k")]
-                    flat = storages[value["storage"]][value["offset"] :]
-                    values[name] = flat[: len(flat) // kind.itemsize * kind.itemsize].view(kind)
-                else:
-                    values[name] = value
-            _find(module, launch)[tuple(launch["grid"])](**values)
-    sizes = [len(base64.b64decode(data)) for data in request["storages"]]
-    return [bytes(data.numpy().tobytes()[:size]) for data, size in zip(storages, sizes, strict=True)]
-
-
-def main() -> None:
-    """Read a request on stdin, answer on stdout; what the candidate prints goes nowhere."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    request = json.loads(sys.stdin.read())
-    try:
-        answer: dict[str, Any] = {"storages": [base64.b64encode(data).decode() for data in _run(request)]}
+        for case in request["cases"]:
+            with watchdog(request["execution"]):
+                result = replay(recording, request, case, lambda *a: _launch(recording, functions, request, *a), blocks)
+            cases.append(result)
+            if cases[-1]["error"] is not None or request["probe"]:
+                break
+    except Unsupported as error:
+        return {"unsupported": str(error)}, []
     except Exception as error:
-        cause = error.__cause__ or error
-        answer = {"error": " ".join(f"{type(cause).__name__}: {cause}".split())[:400]}
-    answers.write("\n" + json.dumps(answer) + "\n")
-    answers.flush()
-    os._exit(0)  # no exit handler of the candidate runs
+        return {"unsupported": f"the interpreter failed: {type(error).__name__}: {error}"[:300]}, []
+    return {"cases": cases}, blocks
 
 
-if __name__ == "__main__":
-    main()
+def _functions(source: str, arch: str) -> dict[tuple[str, int], InterpretedFunction]:
+    """Every kernel function that importing the candidate makes, by name and line."""
+    found: dict[tuple[str, int], InterpretedFunction] = {}
+    original = InterpretedFunction.__init__
+
+    def register(self: InterpretedFunction, fn: Any, **kwargs: Any) -> None:
+        original(self, fn, **kwargs)
+        found[fn.__name__, fn.__code__.co_firstlineno] = self
+
+    install_driver_stand_in(arch)
+    InterpretedFunction.__init__ = register
+    try:
+        path = os.path.join(os.getcwd(), "candidate.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(source)
+        import_candidate(path, Trace(path))
+    finally:
+        InterpretedFunction.__init__ = original
+    return found
+
+
+def _launch(
+    recording: dict[str, Any],
+    functions: dict[tuple[str, int], InterpretedFunction],
+    request: dict[str, Any],
+    op: dict[str, Any],
+    memories: dict[int, GuardedMemory],
+    reverse: bool,
+) -> float:
+    variant = op["variants"][op["use"]]
+    kernel = recording["kernels"][variant["kernel"]]
+    source = recording["sources"][variant["kernel"]]
+    function = functions.get((source["name"], source["line"]))
+    if function is None:
+        raise Unsupported(f"kernel {source['name']} is not defined when the file is imported")
+    arguments = {name: _constant(value) for name, value in source["constants"].items()}
+    for name, kind, value in zip(kernel["arg_names"], kernel["arg_types"], variant["args"], strict=True):
+        arguments[name] = _tensor(memories[value[0]], value[1], kind) if isinstance(value, list) else value
+    grid = [1, 1, 1] if request["probe"] else variant["grid"]
+    if 0 not in grid:
+        function[tuple(grid)](**arguments)
+    return 0.0
+
+
+def _tensor(memory: GuardedMemory, offset: int, kind: str) -> torch.Tensor:
+    """A flat tensor over guarded memory from a byte offset to its end."""
+    dtype = TORCH[kind.lstrip("*").removeprefix("k")]
+    count = (memory.size - offset) // dtype.itemsize
+    if count <= 0:
+        return torch.empty(0, dtype=dtype)
+    raw = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(memory.address + offset)
+    return torch.frombuffer(raw, dtype=dtype)
+
+
+def _constant(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "dtype" in value:
+        return tl.dtype(value["dtype"])
+    raise Unsupported(f"constant {value.get('unknown')} cannot be rebuilt")

@@ -6,6 +6,7 @@ linalg text -> LLVM IR (lowering.py) -> object code (llvmlite), cached by conten
 from __future__ import annotations
 
 import ctypes
+import functools
 import json
 import struct
 from collections.abc import Sequence
@@ -139,9 +140,14 @@ class NativeKernel:
 
 def native_key(linalg: LinalgModule) -> str:
     """Cache key of the machine code: kernel, this CPU, and everything that shapes the code."""
+    return toolchain.Cache.key(linalg.ir.key(), runtime().cpu, *_sources())
+
+
+@functools.cache
+def _sources() -> list[bytes]:
     here = Path(__file__)
-    sources = [here.with_name(name).read_bytes() for name in (here.name, "lowering.py", "library.py", "runtime.py")]
-    return toolchain.Cache.key(linalg.ir.key(), runtime().cpu, *sources)
+    others = ("lowering.py", "library.py", "library_ops.py", "library_tensors.py", "runtime.py", "runtime_ir.py")
+    return [here.with_name(name).read_bytes() for name in (here.name, *others)]
 
 
 def build_native(linalg: LinalgModule) -> NativeKernel:

@@ -18,7 +18,7 @@ import torch
 
 from atrl_ms.errors import UserError
 from sandbox import toolchain
-from sandbox.compile import KernelIR, compile_for_ascend, lower_to_linalg
+from sandbox.compile import compile_for_ascend, lower_to_linalg
 from sandbox.dispatch import Dispatch
 from sandbox.execute.standin import install_driver_stand_in
 from sandbox.launches import LaunchRecorder, recording_launches
@@ -27,6 +27,7 @@ from sandbox.profile.aten_trace import AtenTrace
 from sandbox.profile.kernel import Traced, trace_launch
 from sandbox.profile.program import Program
 from sandbox.trace import Trace
+from sandbox.ttir import KernelIR
 
 DTYPES = {
     "float": "float32", "half": "float16", "double": "float64", "long": "int64", "int": "int32", "short": "int16",

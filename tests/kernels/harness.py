@@ -6,9 +6,10 @@ from typing import Any
 
 import torch
 
-from sandbox.compile import LinalgModule, compile_for_ascend, lower_to_linalg, lower_to_ttir, specialise
+from sandbox.compile import LinalgModule, compile_for_ascend, lower_to_linalg
 from sandbox.execute.memory import GuardedMemory
 from sandbox.execute.native import build_native
+from sandbox.ttir import lower_to_ttir, specialise
 
 
 def lower(kernel: Any, args: tuple[Any, ...], meta: dict[str, Any]) -> tuple[LinalgModule, list[Any]]:
