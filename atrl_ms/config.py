@@ -162,7 +162,7 @@ class ParallelConfig(Section):
     tensor: int = Field(1, ge=1, description="NPUs that share each matrix")
     pipeline: int = Field(1, ge=1, description="stages that share the layers")
     sequence_parallel: bool = Field(True, description="what tensor ranks do not share is split over the sequence")
-    optimizer_level: Literal["off", "level1", "level2", "level3"] = Field(
+    optimizer_level: Literal["none", "level1", "level2", "level3"] = Field(
         "level1", description="sharded over data ranks: optimizer; also gradients; also weights"
     )
     recompute: Literal["none", "selective", "full"] = Field(

@@ -14,7 +14,7 @@ from atrl_ms.policy.config import ModelConfig
 from atrl_ms.train.memory import Shape, Sharded, layer_activation_bytes, layers_in_flight, logits_bytes, state_bytes
 
 GIB = 2**30
-LEVELS: dict[str, Sharded] = {"off": "none", "level1": "os", "level2": "os+g", "level3": "os+g+p"}
+LEVELS: dict[str, Sharded] = {"none": "none", "level1": "os", "level2": "os+g", "level3": "os+g+p"}
 SERVING_SHARE = 0.9  # of an NPU that a serving engine takes for weights and cache
 
 
@@ -116,8 +116,8 @@ def serving(config: Config, model: ModelConfig, parameters: int) -> str:
     replicas = p.serving_devices // p.serving_tensor
     contexts = int(room // (token * config.agent.window))
     return (
-        f"serving on {p.serving_devices} NPUs: {replicas} replica(s) over {p.serving_tensor}, {weights / GIB:.1f} GiB of "
-        f"weights each, caches for {contexts} contexts of {config.agent.window} tokens a replica, "
+        f"serving on {p.serving_devices} NPUs: {replicas} replica(s) over {p.serving_tensor}, "
+        f"{weights / GIB:.1f} GiB of weights each, caches for {contexts} contexts of {config.agent.window} tokens a replica, "
         f"{replicas * contexts} in all"
     )
 
@@ -129,9 +129,9 @@ def mindformers_settings(p: ParallelConfig, data: int, rows: int, micro_batches:
         "runner_config": {"batch_size": rows},
         "parallel": {
             "parallel_mode": 1,  # semi-automatic: the layouts are the model's own
-            "enable_parallel_optimizer": p.optimizer_level != "off",
+            "enable_parallel_optimizer": p.optimizer_level != "none",
             "parallel_optimizer_config": {
-                "gradient_accumulation_shard": p.optimizer_level in ("level2", "level3"),
+                "optimizer_level": "level1" if p.optimizer_level == "none" else p.optimizer_level,
                 "optimizer_weight_shard_size": data,
             },
         },
