@@ -79,7 +79,16 @@ class SandboxConfig(Section):
     cann: str = "9.0.0"
     device: Literal["auto", "cpu", "npu"] = "auto"
     timeout: float = Field(20.0, gt=0, description="seconds for one evaluation")
-    url: str = Field("", description="address of a sandbox service; empty for a local pool")
+    url: str = Field(
+        "", description="address of a sandbox service (atrl serve), token in ATRL_TOKEN; empty for a local pool"
+    )
+    ray: str = Field("", description="address of a Ray cluster whose hosts run the workers; 'auto' finds one here")
+
+    @model_validator(mode="after")
+    def one_place(self) -> SandboxConfig:
+        if self.url and self.ray:
+            raise ValueError("url and ray exclude each other; give one")
+        return self
 
 
 class TasksConfig(Section):

@@ -117,8 +117,8 @@ def serving(config: Config, model: ModelConfig, parameters: int) -> str:
     contexts = int(room // (token * config.agent.window))
     return (
         f"serving on {p.serving_devices} NPUs: {replicas} replica(s) over {p.serving_tensor}, "
-        f"{weights / GIB:.1f} GiB of weights each, caches for {contexts} contexts of {config.agent.window} tokens a replica, "
-        f"{replicas * contexts} in all"
+        f"{weights / GIB:.1f} GiB of weights each, caches for {contexts} contexts of "
+        f"{config.agent.window} tokens a replica, {replicas * contexts} in all"
     )
 
 
