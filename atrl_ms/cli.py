@@ -19,6 +19,7 @@ COMMANDS = {
     "kb": "read, search and check the knowledge base",
     "warmstart": "make demonstrations and fine-tune the embedded policy on them",
     "train": "train a policy",
+    "plan": "print what a configuration asks of machines: memory, tokens, sandbox workers",
     "launch": "train over several processes and nodes",
     "tree": "build and show the prefix trees of a teacher's search",
     "eval": "evaluate a policy",

@@ -95,7 +95,16 @@ class SandboxConfig(Section):
         "auto", description="where kernels run; 'auto' takes an NPU where there is one"
     )
     timeout: float = Field(20.0, gt=0, description="seconds for one evaluation")
-    url: str = Field("", description="address of a sandbox service; empty for a local pool")
+    url: str = Field(
+        "", description="address of a sandbox service (atrl serve), token in ATRL_TOKEN; empty for a local pool"
+    )
+    ray: str = Field("", description="address of a Ray cluster whose hosts run the workers; 'auto' finds one here")
+
+    @model_validator(mode="after")
+    def one_place(self) -> SandboxConfig:
+        if self.url and self.ray:
+            raise ValueError("url and ray exclude each other; give one")
+        return self
 
 
 class TasksConfig(Section):
@@ -172,6 +181,25 @@ class TrainConfig(Section):
         0.02, gt=0, description="largest mean difference of log-probabilities between engine and trainer before step 1"
     )
     outage_seconds: float = Field(600.0, ge=0, description="longest wait for a sandbox that is down")
+
+
+class ParallelConfig(Section):
+    """How a large policy is spread over NPUs: MindFormers' settings, for backend 'mindformers' (atrl plan)."""
+
+    devices: int = Field(1, ge=1, description="NPUs that train; devices / (tensor * pipeline) are data ranks")
+    tensor: int = Field(1, ge=1, description="NPUs that share each matrix")
+    pipeline: int = Field(1, ge=1, description="stages that share the layers")
+    sequence_parallel: bool = Field(True, description="what tensor ranks do not share is split over the sequence")
+    optimizer_level: Literal["none", "level1", "level2", "level3"] = Field(
+        "level1", description="sharded over data ranks: optimizer; also gradients; also weights"
+    )
+    recompute: Literal["none", "selective", "full"] = Field(
+        "none", description="what the backward pass computes again: nothing, the attention core, whole layers"
+    )
+    device_gib: float = Field(64.0, gt=0, description="memory of an NPU")
+    reserve_gib: float = Field(6.0, ge=0, description="of it for CANN, communication buffers and fragmentation")
+    serving_devices: int = Field(0, ge=0, description="NPUs of the serving engine, beside those that train")
+    serving_tensor: int = Field(1, ge=1, description="NPUs that share a replica of the serving engine")
 
 
 class EvalConfig(Section):
@@ -283,6 +311,7 @@ class Config(Section):
     tasks: TasksConfig = Field(default_factory=TasksConfig)
     algo: AlgoConfig = Field(default_factory=AlgoConfig)
     train: TrainConfig = Field(default_factory=TrainConfig)
+    parallel: ParallelConfig = Field(default_factory=ParallelConfig)
     eval: EvalConfig = Field(default_factory=EvalConfig)
     warm_start: WarmStartConfig = Field(default_factory=WarmStartConfig)
     tree: TreeConfig = Field(default_factory=TreeConfig)

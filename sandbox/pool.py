@@ -35,6 +35,24 @@ class WorkerFault(Exception):
     """A worker died, hung or broke: infrastructure."""
 
 
+def read_answer(answer: dict[str, Any]) -> StepFeedback | list[str]:
+    """What a worker says of a job: a verdict, or the problems of a task.
+
+    Raises:
+        UserError: the task cannot be used.
+        WorkerFault: the worker is unusable.
+    """
+    if "user_error" in answer:
+        raise UserError(answer["user_error"])
+    if answer.get("healthy"):
+        return []
+    if "problems" in answer:
+        return list(answer["problems"])
+    if "feedback" not in answer:
+        raise WorkerFault(answer.get("broken", "malformed answer"))
+    return StepFeedback.from_json(answer["feedback"])
+
+
 class _Worker:
     """One worker process and its socket."""
 
@@ -82,16 +100,7 @@ class _Worker:
             UserError: the task cannot be used.
             WorkerFault: the worker is unusable.
         """
-        answer = self._ask(job, seconds)
-        if "user_error" in answer:
-            raise UserError(answer["user_error"])
-        if answer.get("healthy"):
-            return []
-        if "problems" in answer:
-            return list(answer["problems"])
-        if "feedback" not in answer:
-            raise WorkerFault(answer.get("broken", "malformed answer"))
-        return StepFeedback.from_json(answer["feedback"])
+        return read_answer(self._ask(job, seconds))
 
     def close(self) -> None:
         """End the worker; its zygotes and evaluations die with it."""
@@ -229,7 +238,7 @@ class SandboxPool:
                     except WorkerFault as error:
                         if key is None:
                             raise  # an admission check has no verdict to give
-                        result = _infrastructure(str(error))
+                        result = infrastructure(str(error))
                     # A fresh worker: the old one may be poisoned (device fault, full disk, killed child).
                     if worker is not None:
                         worker.close()
@@ -274,6 +283,6 @@ class SandboxPool:
             thread.join()
 
 
-def _infrastructure(message: str) -> StepFeedback:
+def infrastructure(message: str) -> StepFeedback:
     stage = Stage("infrastructure", False, 0.0, message[:300])
     return StepFeedback("infrastructure_error", (stage,), 0, 0, 0.0, None, f"infrastructure_error: {message[:300]}", {})

@@ -58,8 +58,13 @@ class Server:
             return 200, {"status": "ok"}
         if path in ("/update_weights", "/update_weights_from_disk"):
             info = body.get("update_info", body)
-            if self.fault != "update ignored":
-                self.version = info["weight_version"]
+            wanted = info["weight_version"]
+            self.loaded = info.get("path") or info.get("model_path")
+            if self.fault == "server dies in update" and wanted == "2":
+                self.fault = "status 500"
+                return 500, {"error": "killed"}
+            wrong = self.fault == "update ignored" or (self.fault == "second update goes wrong" and wanted == "2")
+            self.version = self.version if self.fault == "update ignored" else "corrupt" if wrong else wanted
             return 200, {"success": self.fault != "update refused", "message": "", "weight_version": self.version}
         if path == "/get_model_info":
             return 200, {"model_path": "x", "weight_version": self.version}
@@ -168,6 +173,35 @@ def test_an_update_that_did_not_happen_is_noticed_and_the_server_resumed(kind, t
     with pytest.raises(ServingError, match="after the update to 4"):
         ask(kind, server, lambda c: c.publish(tmp_path, 4))
     assert not server.paused
+
+
+@pytest.mark.parametrize("kind", [VllmClient, SglangClient])
+def test_weights_that_fail_verification_are_rolled_back(kind, tmp_path):
+    server = Server("second update goes wrong")
+    old, new = tmp_path / "old", tmp_path / "new"
+
+    async def action(client):
+        await client.publish(old, 1)
+        with pytest.raises(ServingError, match=r"reports weights corrupt.*rolled back to version 1"):
+            await client.publish(new, 2)
+        return await client.generate(REQUEST)
+
+    assert ask(kind, server, action).policy_version == 1
+    assert server.loaded == str(old) and server.version == "1" and not server.paused
+
+
+@pytest.mark.parametrize("kind", [VllmClient, SglangClient])
+def test_a_server_that_dies_in_an_update_is_named_and_never_resumed_with_unknown_weights(kind, tmp_path):
+    server = Server("server dies in update")
+
+    async def action(client):
+        await client.publish(tmp_path / "old", 1)
+        with pytest.raises(ServingError, match="going back to version 1 failed too"):
+            await client.publish(tmp_path / "new", 2)
+
+    ask(kind, server, action)
+    resumed = [path for path, _ in server.calls if path == "/resume"]
+    assert len(resumed) == (1 if kind is VllmClient else 0)
 
 
 @pytest.mark.parametrize("kind", [VllmClient, SglangClient])

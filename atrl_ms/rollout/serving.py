@@ -42,10 +42,50 @@ class ServingClient:
         if not url:
             raise UserError("engine.url is empty; give the address of the serving engine, e.g. http://localhost:8000")
         self.url, self.version = url.rstrip("/"), version
+        self.held: tuple[str, int] | None = None  # directory and version that the server loaded last, verified
         self.http = httpx.AsyncClient(base_url=self.url, timeout=httpx.Timeout(timeout, connect=10.0))
 
     async def close(self) -> None:
         await self.http.aclose()
+
+    async def publish(self, directory: str | Path, version: int) -> None:
+        """Give the server new weights as a transaction: pause, load, verify the version, resume.
+
+        When loading or verification fails, the weights before are loaded and verified again and the server resumes
+        with them. A server whose weights are not known stays paused.
+
+        Args:
+            directory: safetensors checkpoint that the server can read.
+
+        Raises:
+            ServingError: the new weights are not in use; the message says which are.
+        """
+        target = str(Path(directory).resolve())
+        await self.pause()
+        try:
+            await self.load(target, version)
+        except ServingError as error:
+            if self.held is None:
+                await self.resume()  # nothing was published yet: it goes on with what it was started with
+                raise
+            try:
+                await self.load(*self.held)
+            except ServingError as second:
+                raise ServingError(f"{error}; going back to version {self.held[1]} failed too: {second}") from error
+            await self.resume()
+            raise ServingError(f"{error}; rolled back to version {self.held[1]}") from error
+        self.held, self.version = (target, version), version
+        await self.resume()
+
+    async def pause(self) -> None:
+        """Finish what is under way and take nothing new; servers that block while they load need nothing."""
+
+    async def resume(self) -> None:
+        """Take requests again."""
+
+    async def load(self, directory: str, version: int) -> None:
+        """Load and verify; ServingError if the server does not report `version` afterwards."""
+        raise NotImplementedError
 
     async def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         """One request; ServingError on anything but a 2xx answer with JSON (or an empty body)."""
@@ -154,18 +194,18 @@ class VllmClient(ServingClient):
         version = answer.get("weight_version")
         return self.sample(request, token_ids, logprobs, finish, prompt_ids=prompt_ids, version=version)
 
-    async def publish(self, directory: str | Path, version: int) -> None:
-        """Pause, load a safetensors directory that the server can read, verify the version, resume."""
+    async def pause(self) -> None:
         await self.call("POST", "/pause?mode=wait")
-        try:
-            info = {"path": str(Path(directory).resolve()), "weight_version": str(version)}
-            answer = await self.call("POST", "/update_weights", {"update_info": info})
-            held = answer.get("weight_version") if isinstance(answer, dict) else None
-            if str(held) != str(version):
-                raise ServingError(f"{self.name}: reports weights {held} after the update to {version}")
-            self.version = version
-        finally:
-            await self.call("POST", "/resume")
+
+    async def resume(self) -> None:
+        await self.call("POST", "/resume")
+
+    async def load(self, directory: str, version: int) -> None:
+        info = {"path": directory, "weight_version": str(version)}
+        answer = await self.call("POST", "/update_weights", {"update_info": info})
+        held = answer.get("weight_version") if isinstance(answer, dict) else None
+        if str(held) != str(version):
+            raise ServingError(f"{self.name}: reports weights {held} after the update to {version}")
 
 
 class SglangClient(ServingClient):
@@ -202,9 +242,9 @@ class SglangClient(ServingClient):
         count, version = meta.get("prompt_tokens"), meta.get("weight_version")
         return self.sample(request, token_ids, logprobs, finish, prompt_count=count, version=version)
 
-    async def publish(self, directory: str | Path, version: int) -> None:
-        """Load a safetensors directory that the server can read; requests in flight are waited for by the server."""
-        body = {"model_path": str(Path(directory).resolve()), "weight_version": str(version)}
+    async def load(self, directory: str, version: int) -> None:
+        """The server itself blocks requests while it loads."""
+        body = {"model_path": directory, "weight_version": str(version)}
         answer = await self.call("POST", "/update_weights_from_disk", body)
         if not answer.get("success"):
             raise ServingError(f"{self.name}: refused the weights: {answer.get('message', answer)}")
@@ -213,7 +253,6 @@ class SglangClient(ServingClient):
             raise ServingError(
                 f"{self.name}: reports weights {info.get('weight_version')} after the update to {version}"
             )
-        self.version = version
 
 
 class PublishingEngine:

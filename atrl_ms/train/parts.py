@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Protocol
 
 from agent.knowledge import KnowledgeBase
 from atrl_ms.config import Config
@@ -20,7 +23,8 @@ from atrl_ms.train.optim import OptimizerSettings
 from atrl_ms.train.parallel import Ranks, local_device
 from atrl_ms.train.rl import Parts
 from atrl_ms.train.run_dir import RunDir
-from atrl_ms.types import Task
+from atrl_ms.types import Judge, StepFeedback, Task
+from sandbox.client import SandboxClient
 from sandbox.options import Options
 from sandbox.pool import SandboxPool
 from sandbox.suite import held_out_tasks, train_tasks
@@ -31,9 +35,28 @@ POLICY_FILES = ("tokenizer.model", "tokenizer.json", "tokenizer_config.json", "c
 HELD_OUT = 5  # every so many tasks of a benchmark are held out when it is trained on
 
 
-def open_pool(config: Config, devices: Sequence[int] = ()) -> SandboxPool:
-    """The local sandbox pool of a run; its workers take turns on the NPUs `devices`, or each has one of its own."""
+class Pool(Judge, Protocol):
+    """A judge that must be closed."""
+
+    def submit(self, task: Task, candidate: str, *, seed: int = 0) -> Future[StepFeedback]: ...
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Any: ...
+
+    def __exit__(self, *exc: object) -> None: ...
+
+
+def open_pool(config: Config, devices: Sequence[int] = ()) -> Pool:
+    """The sandbox of a run: a service, hosts of a Ray cluster, or processes of this machine.
+
+    Args:
+        devices: NPUs that the workers of this machine use in turn; empty: each has one of its own.
+    """
     sandbox = config.sandbox
+    if sandbox.url:
+        token = os.environ.get("ATRL_TOKEN", "")
+        return SandboxClient(sandbox.url, token, connections=sandbox.workers)
     options = Options(
         arch=sandbox.arch,
         cann=sandbox.cann,
@@ -41,6 +64,10 @@ def open_pool(config: Config, devices: Sequence[int] = ()) -> SandboxPool:
         timeout=sandbox.timeout,
         feedback_tokens=config.agent.feedback_tokens,
     )
+    if sandbox.ray:
+        from sandbox.ray_pool import RayPool
+
+        return RayPool(options, workers=sandbox.workers, address=sandbox.ray)
     return SandboxPool(options, workers=sandbox.workers, devices=devices)
 
 

@@ -1,4 +1,4 @@
-"""`atrl train --dry-run`: what a configuration asks of a machine, from config.json alone, without loading weights.
+"""`atrl plan` and `atrl train --dry-run`: what a configuration asks of machines, from config.json, without weights.
 
 All numbers are arithmetic on the configuration: upper bounds, not measurements. Letters: P parameters, L layers,
 D width, F feed-forward width, V vocabulary, T tokens.
@@ -13,9 +13,9 @@ from atrl_ms.errors import UserError
 from atrl_ms.policy.config import ModelConfig, read_config
 from atrl_ms.policy.weights import fused_layout
 from atrl_ms.train.batching import micro_batch_shapes
+from atrl_ms.train.spread import GIB, Spread, spread_over_devices
 
 FLOAT = 4  # bytes; the native backend computes in float32
-GIB = 2**30
 SECONDS_PER_EVALUATION = 2.0  # assumption of the worker estimate: what the built-in suite takes on one CPU core
 
 
@@ -29,6 +29,7 @@ class Plan:
     tokens: int  # a session's sampled and observed tokens, at most
     evaluations: int  # of a step, at most
     shapes: list[tuple[int, int]]  # (rows, tokens) of full micro-batches
+    spread: Spread | None = None  # of a policy that is spread over NPUs
 
     @property
     def total(self) -> int:
@@ -80,6 +81,13 @@ def make_plan(config: Config) -> Plan:
             "no task would fit"
         )
     parameters = parameter_count(model)
+    sessions = train.groups_per_step * train.group_size
+    if config.policy.backend == "mindformers":
+        spread = spread_over_devices(config, model, parameters)
+        shapes = [(spread.rows, agent.window)]
+        return Plan(
+            parameters, spread.memory, sessions, agent.max_session_tokens, sessions * agent.max_turns, shapes, spread
+        )
     shapes = micro_batch_shapes(agent.window, train.micro_batch_tokens)
     cache = 2 * model.num_hidden_layers * engine.max_batch * agent.window * model.kv_size
     moments = 1 if train.optimizer == "muon" else 2
@@ -95,7 +103,6 @@ def make_plan(config: Config) -> Plan:
         memory[f"engine: cache of {engine.max_batch} sequences"] = FLOAT * cache
     if config.algo.kl_coef > 0:
         memory["reference policy"] = FLOAT * 4 * parameters
-    sessions = train.groups_per_step * train.group_size
     return Plan(parameters, memory, sessions, agent.max_session_tokens, sessions * agent.max_turns, shapes)
 
 
@@ -106,11 +113,16 @@ def format_plan(config: Config) -> str:
     summaries = agent.max_compactions * agent.max_summary_tokens if agent.compaction == "hybrid" else 0
     sampled = min(plan.tokens, agent.max_turns * agent.max_reply_tokens + summaries)
     replaced = config.algo.max_extra_groups * train.group_size if config.algo.dynamic_sampling else 0
+    if plan.spread is None:
+        precision, where = "float32", "each device (whole copies; data parallel ranks add none)"
+    else:
+        precision, where = "bfloat16, float32 in the optimizer", f"each NPU of the fullest of {plan.spread.layout}"
     lines = [
-        f"policy: {plan.parameters / 1e6:.1f} M parameters, float32, {config.policy.checkpoint}",
-        "memory of each device (whole copies; data parallel ranks add none):",
+        f"policy: {plan.parameters / 1e6:.1f} M parameters, {precision}, {config.policy.checkpoint}",
+        f"memory of {where}:",
         *(f"  {size / GIB:9.3f} GiB  {name}" for name, size in plan.memory.items()),
         f"  {plan.total / GIB:9.3f} GiB  in all",
+        *(plan.spread.lines(plan.total) if plan.spread else []),
         f"each of {train.steps} steps, at most:",
         f"  {plan.sessions} sessions ({train.groups_per_step} groups of {train.group_size})"
         + (f", and {replaced} in place of groups without variance" if replaced else ""),
