@@ -32,6 +32,19 @@ class PolicyConfig(Section):
 
     backend: Literal["native", "mindformers"] = Field("native", description="which implementation of the transformer")
     checkpoint: str = Field("atrl_ms/assets/warm_start", description="directory with model.safetensors and config.json")
+    lora_rank: int = Field(0, ge=0, description="rank of low-rank adapters, which alone are trained; 0 trains all weights")
+    lora_alpha: float = Field(16.0, gt=0, description="an adapter's product is multiplied by lora_alpha / lora_rank")
+    lora_targets: list[Literal["qkv", "out", "gate_up", "down"]] = Field(
+        default_factory=lambda: ["qkv", "out", "gate_up", "down"], description="projections that get an adapter"
+    )
+
+    @model_validator(mode="after")
+    def adapters_are_native(self) -> PolicyConfig:
+        if self.lora_rank and self.backend != "native":
+            raise ValueError("lora_rank needs backend native")
+        if self.lora_rank and (not self.lora_targets or len(set(self.lora_targets)) < len(self.lora_targets)):
+            raise ValueError("lora_targets must name at least one projection, each once")
+        return self
 
     @property
     def directory(self) -> Path:
@@ -44,6 +57,11 @@ class EngineConfig(Section):
 
     kind: Literal["native", "vllm", "sglang"] = Field("native", description="which engine samples")
     url: str = Field("", description="address of a serving engine")
+    model: str = Field("", description="name under which vLLM serves the policy; empty for its first model")
+    publish: str = Field(
+        "", description="directory that a serving engine reads new weights from; empty for a temporary one on this machine"
+    )
+    timeout: float = Field(600.0, gt=0, description="seconds that a serving engine may take for one reply")
     max_batch: int = Field(32, ge=1, description="sequences decoded together by the native engine")
     temperature: float = Field(0.8, ge=0, description="of training sessions")
     top_p: float = Field(1.0, gt=0, le=1, description="sample from the likeliest tokens of this probability")
@@ -175,6 +193,9 @@ class TrainConfig(Section):
         0, ge=0, description="steps whose sessions may be played ahead of the step that trains; 0 is synchronous"
     )
     micro_batch_tokens: int = Field(8192, ge=64, description="token budget of one micro-batch")
+    recompute: bool = Field(
+        False, description="compute each layer again in the backward pass instead of keeping its activations"
+    )
     checkpoint_every: int = Field(5, ge=1, description="steps between checkpoints")
     keep_checkpoints: int = Field(2, ge=1, description="checkpoints that are kept, the newest")
     audit_limit: float = Field(
@@ -315,6 +336,16 @@ class Config(Section):
     eval: EvalConfig = Field(default_factory=EvalConfig)
     warm_start: WarmStartConfig = Field(default_factory=WarmStartConfig)
     tree: TreeConfig = Field(default_factory=TreeConfig)
+
+    @model_validator(mode="after")
+    def reasoning_is_native(self) -> Config:
+        policy, engine = self.policy, self.engine
+        special = policy.backend != "native" or policy.lora_rank or engine.kind != "native" or self.train.recompute
+        if self.algorithm == "tree_opo" and self.tree.source == "reasoning" and special:
+            raise ValueError(
+                "Tree-OPO on reasoning problems has only the native backend and engine, without adapters and recompute"
+            )
+        return self
 
 
 def load_config(path: str | Path, overrides: list[str] | None = None) -> Config:

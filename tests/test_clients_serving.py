@@ -10,7 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from atrl_ms.config import EngineConfig
 from atrl_ms.errors import UserError
+from atrl_ms.rollout.engines import open_engine
 from atrl_ms.rollout.serving import PublishingEngine, ReplayEngine, ServingError, SglangClient, VllmClient
 from atrl_ms.types import Sample, SampleRequest
 
@@ -45,12 +47,17 @@ class Server:
         self.url = f"http://127.0.0.1:{self.http.server_port}"
         threading.Thread(target=self.http.serve_forever, daemon=True).start()
 
+    def asked(self):
+        return any(path in ("/generate", "/v1/completions") for path, _ in self.calls)
+
     def reply(self, path, body):
         self.calls.append((path, body))
         if self.fault == "status 500":
             return 500, {"error": "engine dead"}
         if self.fault == "timeout":
             time.sleep(1.5)
+        if self.fault == "slow" and path in ("/generate", "/v1/completions"):
+            time.sleep(0.3)
         if self.fault == "not json":
             return 200, b"<html>busy</html>"
         if path.startswith(("/pause", "/resume")):
@@ -239,6 +246,48 @@ def test_the_training_loops_engine_saves_publishes_and_cleans_up(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["policy_2"]
     published = [body["model_path"] for path, body in server.calls if path == "/update_weights_from_disk"]
     assert published[-1] == str(tmp_path / "policy_2")
+
+
+@pytest.mark.parametrize("kind", [VllmClient, SglangClient])
+def test_requests_in_flight_at_an_update_finish_under_their_version_and_later_ones_wait(kind, tmp_path):
+    server = Server("slow")
+
+    async def action(client):
+        engine = PublishingEngine(client, lambda d: None, tmp_path)
+        flight = [asyncio.create_task(engine.generate(REQUEST)) for _ in range(3)]
+        while not server.asked():
+            await asyncio.sleep(0.01)
+        update = asyncio.create_task(engine.update_weights(1))
+        await asyncio.sleep(0)
+        later = asyncio.create_task(engine.generate(REQUEST))
+        return [a.policy_version for a in await asyncio.gather(*flight)], (await later).policy_version, await update
+
+    before, after, _ = ask(kind, server, action)
+    assert before == [0, 0, 0] and after == 1
+    paths = [path.split("?")[0] for path, _ in server.calls]
+    updates = [i for i, path in enumerate(paths) if path.startswith("/update")]
+    samples = [i for i, path in enumerate(paths) if path in ("/generate", "/v1/completions")]
+    # The start, three requests, the update, the request that waited.
+    assert len(updates) == 2 and [sum(s < u for s in samples) for u in updates] == [0, 3] and len(samples) == 4
+
+
+@pytest.mark.parametrize("kind", ["vllm", "sglang"])
+def test_the_configured_engine_publishes_the_policys_weights_before_the_first_sample(kind):
+    server = Server()
+    settings = EngineConfig(kind=kind, url=server.url)
+    saved = []
+    with open_engine(settings, None, 64, saved.append) as engine:
+        try:
+            answer = asyncio.run(engine.generate(REQUEST))
+        finally:
+            server.http.shutdown()
+            server.http.server_close()
+    assert answer.token_ids == TOKENS and len(saved) == 1
+    paths = [path.split("?")[0] for path, _ in server.calls]
+    update = "/update_weights" if kind == "vllm" else "/update_weights_from_disk"
+    assert paths.index(update) < paths.index("/v1/completions" if kind == "vllm" else "/generate")
+    with pytest.raises(UserError, match=r"engine\.url"), open_engine(EngineConfig(kind=kind), None, 64, saved.append):
+        pass
 
 
 def test_replay_returns_the_recorded_answer_only_for_its_own_request():

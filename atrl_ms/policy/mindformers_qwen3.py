@@ -100,16 +100,17 @@ class Lookup(nn.Cell):
 
 
 class MindFormersQwen3(nn.Cell):
-    """The model behind the interface of model.Transformer: `config`, `construct`, parameters under its names."""
+    """The model behind the interface of model.Transformer: `config`, `lora`, `construct`, parameters by its names."""
 
     def __init__(self, config: ModelConfig):
         super().__init__(auto_prefix=False)
-        self.config = config
+        self.config, self.lora = config, None
         self.plain = not po.on_ascend()
         with quietly():
             self.network = build_network(config, self.plain)
         for parameter in self.network.get_parameters():
             parameter.name = own_name(parameter.name)
+        self.blocks = self.network.decoder.layers
 
     def construct(self, ids_BT: Tensor, cos_TE: Tensor, sin_TE: Tensor, mask: Tensor) -> Tensor:
         """Logits (B*T, V). Rotary tables are MindFormers' own; of the additive mask (R*T, T) it takes what it needs."""

@@ -9,6 +9,8 @@ F feed-forward width, V vocabulary, C cached positions.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import mindspore as ms
 import numpy as np
 from mindspore import Parameter, Tensor, nn
@@ -17,16 +19,33 @@ from atrl_ms.policy import ops as po
 from atrl_ms.policy.config import ModelConfig, rope_tables
 
 ops = ms.ops
+PROJECTIONS = ("qkv", "out", "gate_up", "down")
+
+
+@dataclass(frozen=True)
+class Lora:
+    """Low-rank adapters (Hu et al., 2021, arXiv 2106.09685): W + alpha / rank * B A, W frozen.
+
+    A stacked projection (query, key, value; gate, up) has one A for all that is stacked in it.
+    """
+
+    rank: int
+    alpha: float
+    targets: tuple[str, ...] = PROJECTIONS
+
+    @property
+    def scale(self) -> float:
+        return self.alpha / self.rank
 
 
 class Block(nn.Cell):
     """Attention and feed-forward of one layer; parameters in fused layout."""
 
-    def __init__(self, config: ModelConfig, rng: np.random.Generator):
+    def __init__(self, config: ModelConfig, rng: np.random.Generator, lora: Lora | None = None):
         super().__init__()
         c = config
         # Plain numbers: a compiled method cannot read attributes of a configuration object.
-        self.rms, self.attention = po.RmsNorm(c.rms_norm_eps), po.Attention()
+        self.rms, self.attention = po.rms_norm(c.rms_norm_eps), po.attention()
         self.heads, self.groups, self.rep = c.num_attention_heads, c.num_key_value_heads, c.heads_per_group
         self.head_dim, self.half = c.head_dim, c.head_dim // 2
         self.query_size, self.kv_size, self.ffn = c.query_size, c.kv_size, c.intermediate_size
@@ -59,6 +78,17 @@ class Block(nn.Cell):
         if c.mlp_bias:
             self.gate_up_bias = constant("gate_up_bias", 2 * c.intermediate_size, 0.0)
             self.down_bias = constant("down_bias", c.hidden_size, 0.0)
+        targets = lora.targets if lora else ()
+        self.lora_scale = lora.scale if lora else 0.0
+        self.lora_qkv, self.lora_out, self.lora_gate_up, self.lora_down = (name in targets for name in PROJECTIONS)
+        if lora:
+            for parameter in self.get_parameters():
+                parameter.requires_grad = False
+            for name in targets:
+                rows, columns = getattr(self, name).shape
+                # B starts at zero: the policy starts as its checkpoint.
+                setattr(self, f"{name}_lora_a", normal(f"{name}_lora_a", lora.rank, columns, scale=columns**-0.5))
+                setattr(self, f"{name}_lora_b", normal(f"{name}_lora_b", rows, lora.rank, scale=0.0))
 
     def project(self, x_ND: Tensor, cos_ME: Tensor, sin_ME: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Rotated and scaled queries, rotated keys, values, from the residual stream.
@@ -67,7 +97,10 @@ class Block(nn.Cell):
         Returns q (N, H*E), k (N, K*E), v (N, K*E).
         """
         heads = self.heads + self.groups
-        qkv = po.linear(self.rms(x_ND)[0], self.qkv * self.norm1)
+        y = self.rms(x_ND)[0]
+        qkv = po.linear(y, self.qkv * self.norm1)
+        if self.lora_qkv:
+            qkv = qkv + self.low_rank(y, self.qkv_lora_a * self.norm1, self.qkv_lora_b)
         if self.has_qkv_bias:
             qkv = qkv + self.qkv_bias
         qk, v = ops.split(qkv, (self.query_size + self.kv_size, self.kv_size), 1)
@@ -80,6 +113,10 @@ class Block(nn.Cell):
         rotated = qk_ME.reshape(-1, width) * cos.reshape(1, width) + swapped.reshape(-1, width) * sin.reshape(1, width)
         q, k = ops.split(rotated.reshape(-1, heads * self.head_dim), (self.query_size, self.kv_size), 1)
         return q, k, v
+
+    def low_rank(self, x_NI: Tensor, a_RI: Tensor, b_OR: Tensor) -> Tensor:
+        """The adapter's part of a projection (here R is the rank): (N, O)."""
+        return po.linear(po.linear(x_NI, a_RI), b_OR) * self.lora_scale
 
     def rotary_tables(self, cos_TE: Tensor, sin_TE: Tensor) -> tuple[Tensor, Tensor]:
         """cos and sin per head (T, H+K, E), times the QK-norm gains and, for queries, 1/sqrt(E)."""
@@ -102,14 +139,22 @@ class Block(nn.Cell):
     def finish(self, x_ND: Tensor, attended_NQ: Tensor) -> Tensor:
         """Output projection, residual, feed-forward, residual."""
         y = po.linear(attended_NQ, self.out)
+        if self.lora_out:
+            y = y + self.low_rank(attended_NQ, self.out_lora_a, self.out_lora_b)
         if self.has_out_bias:
             y = y + self.out_bias
         x = x_ND + y
-        gate_up = po.linear(self.rms(x)[0], self.gate_up * self.norm2)
+        y = self.rms(x)[0]
+        gate_up = po.linear(y, self.gate_up * self.norm2)
+        if self.lora_gate_up:
+            gate_up = gate_up + self.low_rank(y, self.gate_up_lora_a * self.norm2, self.gate_up_lora_b)
         if self.has_mlp_bias:
             gate_up = gate_up + self.gate_up_bias
         gate, up = ops.split(gate_up, self.ffn, 1)
-        y = po.linear(po.silu_gate(gate, up), self.down)
+        hidden = po.silu_gate(gate, up)
+        y = po.linear(hidden, self.down)
+        if self.lora_down:
+            y = y + self.low_rank(hidden, self.down_lora_a, self.down_lora_b)
         if self.has_mlp_bias:
             y = y + self.down_bias
         return x + y
@@ -135,20 +180,23 @@ class Block(nn.Cell):
 class Transformer(nn.Cell):
     """Embedding, blocks, final norm and (tied or own) output projection."""
 
-    def __init__(self, config: ModelConfig, seed: int = 0):
+    def __init__(self, config: ModelConfig, seed: int = 0, lora: Lora | None = None):
         super().__init__()
         config.check()
         rng = np.random.default_rng(seed)
-        self.config = config
+        self.config, self.lora = config, lora
         c = config
-        self.rms, self.tied = po.RmsNorm(c.rms_norm_eps), c.tie_word_embeddings
+        self.rms, self.tied = po.rms_norm(c.rms_norm_eps), c.tie_word_embeddings
         embedding = (rng.standard_normal((c.vocab_size, c.hidden_size)) * 0.02).astype(np.float32)
         self.embedding = Parameter(Tensor(embedding), name="embedding")
-        self.blocks = nn.CellList([Block(c, rng) for _ in range(c.num_hidden_layers)])
+        self.blocks = nn.CellList([Block(c, rng, lora) for _ in range(c.num_hidden_layers)])
         self.norm = Parameter(Tensor(np.ones(c.hidden_size, np.float32)), name="norm")
         if not c.tie_word_embeddings:
             head = (rng.standard_normal((c.vocab_size, c.hidden_size)) * 0.02).astype(np.float32)
             self.head = Parameter(Tensor(head), name="head")
+        if lora:
+            for parameter in self.get_parameters(expand=False):
+                parameter.requires_grad = False
 
     def construct(self, ids_BT: Tensor, cos_TE: Tensor, sin_TE: Tensor, mask: Tensor) -> Tensor:
         """Logits (B*T, V) of a full causal pass. Constants come from `causal_constants`."""
@@ -167,10 +215,20 @@ class Transformer(nn.Cell):
         return po.linear(self.rms(x_ND)[0], head * self.norm)
 
 
-def build_model(config: ModelConfig, seed: int = 0) -> Transformer:
-    """A randomly initialised model; the same seed gives the same weights."""
+def build_model(config: ModelConfig, seed: int = 0, lora: Lora | None = None) -> Transformer:
+    """A randomly initialised model; the same seed gives the same weights. With `lora` only its adapters are trained."""
     po.setup_cpu()
-    return Transformer(config, seed)
+    return Transformer(config, seed, lora)
+
+
+def plain_weights(model: nn.Cell) -> dict[str, np.ndarray]:
+    """Parameter name -> array, adapters merged into the weight they adapt. Arrays may share the parameters' memory."""
+    values = {p.name: p.asnumpy() for p in model.get_parameters()}
+    for name in [name for name in values if name.endswith("_lora_a")]:
+        base = name.removesuffix("_lora_a")
+        a_RI, b_OR = values.pop(name), values.pop(f"{base}_lora_b")
+        values[base] = values[base] + np.float32(model.lora.scale) * (b_OR @ a_RI)
+    return values
 
 
 def causal_constants(config: ModelConfig, time: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -44,6 +44,51 @@ def linear(x_NI: Tensor, weight_OI: Tensor) -> Tensor:
     return _matmul_t(x_NI, weight_OI)
 
 
+def rms_norm(eps: float) -> nn.Cell:
+    """RMSNorm of this device: x (N, D) -> (normalised (N, D), something the caller ignores)."""
+    return FusedRmsNorm(eps) if on_ascend() else RmsNorm(eps)
+
+
+def attention() -> nn.Cell:
+    """Attention of this device, with the interface of `Attention`."""
+    return FlashAttention() if on_ascend() else Attention()
+
+
+class FusedRmsNorm(nn.Cell):
+    """RmsNorm by Ascend's kernel. The gain is 1: gains are folded into what follows."""
+
+    def __init__(self, eps: float):
+        super().__init__()
+        self.eps = eps
+
+    def construct(self, x_ND: Tensor) -> tuple[Tensor, Tensor]:
+        return ops.rms_norm(x_ND, ops.ones(x_ND.shape[-1:], x_ND.dtype), self.eps)
+
+
+class FlashAttention(nn.Cell):
+    """Attention by Ascend's flash attention kernel, which wants half precision and a mask that is 1 where hidden.
+
+    A group of query heads with its keys is one batch entry with one head, so that the mask may differ between groups.
+    """
+
+    def construct(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        groups, rows, width = q.shape
+        hidden = ops.cast(mask < 0, ms.uint8)
+        if hidden.ndim == 3:
+            hidden = hidden.reshape(groups, 1, rows, mask.shape[-1])
+        y = ops.flash_attention_score(
+            ops.cast(q.reshape(groups, 1, rows, width), ms.bfloat16),
+            ops.cast(k.reshape(groups, 1, -1, width), ms.bfloat16),
+            ops.cast(v.reshape(groups, 1, -1, width), ms.bfloat16),
+            1,
+            attn_mask=hidden,
+            scalar_value=1.0,  # q is scaled
+            input_layout="BNSD",
+        )
+        y = ops.cast(y.reshape(groups, rows, width), q.dtype)
+        return y, y
+
+
 class RmsNorm(nn.Cell):
     """x / sqrt(mean(x^2) + eps) over the last axis, without gain: gains are folded into what follows.
 

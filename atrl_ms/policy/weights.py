@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from mindspore import Tensor, ops
+from mindspore import Tensor, nn, ops
 
 from atrl_ms.errors import UserError
 from atrl_ms.policy.config import ModelConfig, read_config
-from atrl_ms.policy.model import Transformer, build_model
+from atrl_ms.policy.model import Transformer, build_model, plain_weights
 
 STORAGE = {"float32": "F32", "bfloat16": "BF16", "float16": "F16"}  # configuration -> safetensors
 ITEM_TYPES = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "BF16": np.uint16}
@@ -47,9 +47,9 @@ def fused_layout(config: ModelConfig) -> dict[str, list[tuple[str, int]]]:
     return layout
 
 
-def export_weights(model: Transformer) -> dict[str, np.ndarray]:
-    """Hugging Face names -> float32 arrays."""
-    values = {p.name: p.asnumpy() for p in model.get_parameters()}
+def export_weights(model: nn.Cell) -> dict[str, np.ndarray]:
+    """Hugging Face names -> float32 arrays, adapters merged."""
+    values = plain_weights(model)
     result = {}
     for own, parts in fused_layout(model.config).items():
         start = 0
@@ -59,8 +59,8 @@ def export_weights(model: Transformer) -> dict[str, np.ndarray]:
     return result
 
 
-def import_weights(model: Transformer, weights: dict[str, np.ndarray], origin: str = "checkpoint") -> None:
-    """Copy Hugging Face arrays into `model`.
+def import_weights(model: nn.Cell, weights: dict[str, np.ndarray], origin: str = "checkpoint") -> None:
+    """Copy Hugging Face arrays into `model`; adapters start from nothing again.
 
     Raises:
         UserError: a missing, unknown or wrongly shaped tensor (nothing has been changed then).
@@ -84,6 +84,9 @@ def import_weights(model: Transformer, weights: dict[str, np.ndarray], origin: s
         fused[own] = np.concatenate([weights[name].astype(np.float32) for name, _ in parts])
     for own, value in fused.items():
         ops.assign(parameters[own], Tensor(value))  # in place: compiled graphs do not follow set_data
+    for name, parameter in parameters.items():
+        if name.endswith("_lora_b"):
+            ops.assign(parameter, Tensor(np.zeros(parameter.shape, np.float32)))
 
 
 def weight_files(directory: Path) -> list[Path]:
@@ -162,7 +165,7 @@ def load_checkpoint(directory: str | Path) -> tuple[Transformer, ModelConfig]:
     return model, config
 
 
-def load_weights(model: Transformer, directory: str | Path) -> None:
+def load_weights(model: nn.Cell, directory: str | Path) -> None:
     """Read the weights of a checkpoint directory into an existing model of the same architecture."""
     weights: dict[str, np.ndarray] = {}
     for path in weight_files(Path(directory)):
@@ -171,7 +174,7 @@ def load_weights(model: Transformer, directory: str | Path) -> None:
 
 
 def save_checkpoint(
-    model: Transformer,
+    model: nn.Cell,
     config: ModelConfig,
     directory: str | Path,
     dtype: str = "float32",

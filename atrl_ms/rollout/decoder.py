@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from atrl_ms.policy.config import rope_tables
-from atrl_ms.policy.model import Transformer
+from atrl_ms.policy.model import Transformer, plain_weights
 
 
 class Row(NamedTuple):
@@ -62,7 +62,7 @@ class NumpyDecoder:
         self.load(model)
 
     def load(self, model: Transformer) -> None:
-        values = {p.name: p.asnumpy() for p in model.get_parameters()}
+        values = plain_weights(model)
         c = self.config
         scale = np.float32(1.0 / np.sqrt(c.head_dim))
         self.embedding = values["embedding"].copy()

@@ -19,7 +19,7 @@ from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
 
 from atrl_ms.policy import ops as po
 from atrl_ms.policy.config import rope_tables
-from atrl_ms.policy.model import Transformer, build_model
+from atrl_ms.policy.model import Transformer, build_model, plain_weights
 from atrl_ms.rollout.decoder import Row
 
 
@@ -92,9 +92,9 @@ class GraphDecoder:
         return len(self.shapes)
 
     def load(self, model: Transformer) -> None:
-        source = {p.name: p for p in model.get_parameters()}
+        source = plain_weights(model)
         for p in self.copy.get_parameters():
-            p.set_data(Tensor(source[p.name].asnumpy().copy()))
+            ops.assign(p, Tensor(source[p.name].copy()))  # in place: compiled graphs do not follow set_data
 
     def copy_prefix(self, source: int, target: int, length: int) -> None:
         groups, stride = self.config.num_key_value_heads, self.step.stride

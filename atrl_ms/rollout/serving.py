@@ -10,6 +10,7 @@ Processed log-probabilities are also those after truncation, so top-p and top-k 
 
 from __future__ import annotations
 
+import asyncio
 import math
 import shutil
 from collections.abc import Callable, Sequence
@@ -258,6 +259,9 @@ class SglangClient(ServingClient):
 class PublishingEngine:
     """A serving engine as the training loop's engine: new weights go out as a checkpoint directory.
 
+    The first request publishes the policy's weights, so the server may have been started with any of its checkpoints.
+    Requests in flight at an update finish under the version they started with; those that arrive meanwhile wait.
+
     Args:
         save: writes the policy's current checkpoint to a directory.
         directory: where checkpoints are put, on storage that the server reads too.
@@ -265,16 +269,40 @@ class PublishingEngine:
 
     def __init__(self, client: VllmClient | SglangClient, save: Callable[[Path], None], directory: str | Path):
         self.client, self.save, self.directory = client, save, Path(directory)
+        self.published = self.updating = False
+        self.in_flight = 0
+        self.changed = asyncio.Condition()
 
     async def generate(self, request: SampleRequest) -> Sample:
-        return await self.client.generate(request)
+        async with self.changed:
+            await self.changed.wait_for(lambda: not self.updating)
+            if not self.published:
+                await self.publish(self.client.version)
+            self.in_flight += 1
+        try:
+            return await self.client.generate(request)
+        finally:
+            async with self.changed:
+                self.in_flight -= 1
+                self.changed.notify_all()
 
     async def update_weights(self, version: int) -> None:
-        """Save, publish, verify; older checkpoints are deleted."""
+        """Save, publish, verify; older checkpoints are deleted. Do not train before this returns."""
+        async with self.changed:
+            self.updating = True
+            try:
+                await self.changed.wait_for(lambda: self.in_flight == 0)
+                await self.publish(version)
+            finally:
+                self.updating = False
+                self.changed.notify_all()
+
+    async def publish(self, version: int) -> None:
         target = self.directory / f"policy_{version}"
         target.mkdir(parents=True, exist_ok=True)
         self.save(target)
         await self.client.publish(target, version)
+        self.published = True
         for stale in self.directory.glob("policy_*"):
             if stale != target:
                 shutil.rmtree(stale)

@@ -17,7 +17,7 @@ import numpy as np
 from mindspore import Parameter, Tensor, nn, ops
 
 from atrl_ms.policy import ops as po
-from atrl_ms.policy.model import Transformer, causal_constants
+from atrl_ms.policy.model import causal_constants
 from atrl_ms.policy.weights import fused_layout
 from atrl_ms.train.optim import Optimizer, OptimizerSettings, zeros_like
 
@@ -40,7 +40,7 @@ def bucket(size: int, buckets: tuple[int, ...]) -> int:
 class Forward(nn.Cell):
     """Log-probabilities of given next tokens under softmax(logits / temperature)."""
 
-    def __init__(self, model: Transformer, temperature: float = 1.0):
+    def __init__(self, model: nn.Cell, temperature: float = 1.0):
         super().__init__(auto_prefix=False)
         self.model = model
         self.sharpness = 1.0 / temperature
@@ -66,21 +66,26 @@ class Learner:
     """Trains one model. Not thread-safe; one instance per process.
 
     Args:
-        model: the policy; its parameters are updated in place.
+        model: the policy (atrl_ms.policy.policy); its trainable parameters are updated in place.
         settings: optimizer and clipping.
         reduce: sums a list of gradient arrays over ranks (atrl_ms.train.parallel); None for one process.
+        recompute: compute each layer again in the backward pass instead of keeping its activations.
         temperature: of the distribution whose log-probabilities are trained: that of sampling, so that the ratio to
             the rollout engine's probabilities is 1 on fresh samples.
     """
 
     def __init__(
         self,
-        model: Transformer,
+        model: nn.Cell,
         settings: OptimizerSettings | None = None,
         reduce: Callable[[list[Tensor]], list[Tensor]] | None = None,
         temperature: float = 1.0,
+        recompute: bool = False,
     ):
         self.model = model
+        if recompute:
+            for block in model.blocks:
+                block.recompute()
         self.config = model.config
         self.settings = settings or OptimizerSettings()
         self.parameters: list[Parameter] = list(model.trainable_params())

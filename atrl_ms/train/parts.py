@@ -15,9 +15,10 @@ from agent.knowledge import KnowledgeBase
 from atrl_ms.config import Config
 from atrl_ms.errors import UserError
 from atrl_ms.evaluate.evaluation import find_entries, stored_entries
+from atrl_ms.policy.policy import load_policy, restore_policy, save_policy
 from atrl_ms.policy.tokenizer import load_tokenizer
-from atrl_ms.policy.weights import load_checkpoint, load_weights, save_checkpoint
-from atrl_ms.rollout.native import NativeEngine
+from atrl_ms.policy.weights import load_checkpoint
+from atrl_ms.rollout.engines import open_engine
 from atrl_ms.train.learner import Learner
 from atrl_ms.train.optim import OptimizerSettings
 from atrl_ms.train.parallel import Ranks, local_device
@@ -108,7 +109,8 @@ def build_parts(config: Config, run: RunDir, ranks: Ranks | None = None) -> Iter
     tasks, held_out = training_tasks(config, run)
     directory = config.policy.directory
     tokenizer = load_tokenizer(directory)
-    model, model_config = load_checkpoint(directory)
+    model = load_policy(config.policy)
+    model_config = model.config
     if tokenizer.vocab_size > model_config.vocab_size:
         raise UserError(
             f"{directory}: the tokenizer knows {tokenizer.vocab_size} pieces, the model {model_config.vocab_size}"
@@ -129,31 +131,33 @@ def build_parts(config: Config, run: RunDir, ranks: Ranks | None = None) -> Iter
         ),
         reduce=ranks.reducer(),
         temperature=temperature,
+        recompute=config.train.recompute,
     )
     reference = None
     if config.algo.kl_coef > 0:
         reference = Learner(load_checkpoint(directory)[0], temperature=temperature).logprobs
 
-    def save_policy(target: Path) -> None:
-        save_checkpoint(model, model_config, target)
+    def save(target: Path) -> None:
+        save_policy(model, target)
         for name in POLICY_FILES:
             if (directory / name).is_file():
                 shutil.copyfile(directory / name, target / name)
 
     pool = open_pool(config, [local_device()] if ranks.size > 1 else [])
     try:
-        yield Parts(
-            engine=NativeEngine(model, max_batch=config.engine.max_batch, max_context=config.agent.window),
-            tokenizer=tokenizer,
-            judge=pool,
-            learner=learner,
-            save_policy=save_policy,
-            load_policy=lambda path: load_weights(model, path),
-            train_tasks=tasks,
-            held_out_tasks=held_out,
-            reference=reference,
-            knowledge=KnowledgeBase.load(),
-            ranks=ranks,
-        )
+        with open_engine(config.engine, model, config.agent.window, save) as engine:
+            yield Parts(
+                engine=engine,
+                tokenizer=tokenizer,
+                judge=pool,
+                learner=learner,
+                save_policy=save,
+                load_policy=lambda path: restore_policy(model, path),
+                train_tasks=tasks,
+                held_out_tasks=held_out,
+                reference=reference,
+                knowledge=KnowledgeBase.load(),
+                    ranks=ranks,
+            )
     finally:
         pool.close()
