@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -111,7 +111,7 @@ def resized(source: str, values: dict[str, Any], plan: Plan) -> str:
     return replaced(source, edits)
 
 
-def replaced(source: str, edits: list[tuple[ast.stmt, str]]) -> str:
+def replaced(source: str, edits: Sequence[tuple[ast.stmt, str]]) -> str:
     """The source with statements, in order, replaced by texts of one line. A line may hold several statements."""
     lines = [line.encode() for line in source.splitlines(keepends=True)]  # columns of the parser count bytes
     for node, text in reversed(edits):
