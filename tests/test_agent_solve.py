@@ -93,7 +93,7 @@ def test_a_users_mistake_is_one_line(arguments, part, tmp_path, capsys, monkeypa
 
 
 def test_a_checkpoint_brings_the_session_it_was_trained_with(tmp_path):
-    from atrl_ms.commands.solve import trained_agent
+    from atrl_ms.evaluate.trained import trained_agent
 
     own = tmp_path / "own"
     own.mkdir()

@@ -268,10 +268,9 @@ def test_a_killed_process_continues_on_the_real_judge(tmp_path):
 
 def test_a_policy_killed_at_random_moments_ends_in_the_report_of_an_undisturbed_run(tmp_path):
     config = tmp_path / "eval.yaml"
-    own = yaml.safe_load((ROOT / "atrl_ms/assets/warm_start/agent.yaml").read_text())
     settings = {
         "sandbox": {"workers": 1, "timeout": 60},
-        "agent": {**own, "max_turns": 1},
+        "agent": {"max_turns": 1},
         "tasks": {"families": ["ew_unary", "softmax"], "limit": 3},
         "eval": {"policy": "checkpoint", "concurrent": 1, "samples": 1, "k": [1]},  # one at a time: the same batches
     }
@@ -435,6 +434,19 @@ def test_comparison_pairs_tasks_and_refuses_what_cannot_be_compared(bench, capsy
     mixed = compare_runs(one, measured)["differences"]
     assert "correct rate" in mixed and not any(n.startswith(("fast_", "geometric")) for n in mixed)
     assert main(["eval", "--compare", str(first.path), str(bench.directory)]) == 2
+
+
+def test_a_checkpoint_is_evaluated_in_the_session_it_was_trained_in(tmp_path):
+    from atrl_ms.commands.eval import load_evaluation
+
+    (tmp_path / "agent.yaml").write_text("window: 200\nmax_reply_tokens: 60\nkeep_steps: 0\nknowledge_tokens: 24\n")
+    config = load_evaluation(
+        ROOT / "configs" / "eval_builtin.yaml", [f"policy.checkpoint={tmp_path}", "agent.knowledge_tokens=0"]
+    )
+    agent = config.agent
+    assert (agent.window, agent.max_reply_tokens, agent.keep_steps, agent.knowledge_tokens) == (200, 60, 0, 0)
+    served = load_evaluation(ROOT / "configs" / "eval_builtin.yaml", ["eval.policy=endpoint"])
+    assert served.agent == Config().agent
 
 
 def test_example_configurations_are_valid():

@@ -45,26 +45,36 @@ def resolve(args: argparse.Namespace) -> tuple[Config, RunDir]:
     if args.resume is None:
         if args.config is None:
             raise UserError("give a configuration, for example configs/eval_builtin.yaml, or --resume RUN_DIR")
-        config = load_config(args.config, args.set)
+        config = load_evaluation(args.config, args.set)
         return config, RunDir.create(config)
     if args.resume == NEWEST or Path(args.resume).is_file():
         file = args.config or (None if args.resume == NEWEST else args.resume)
         if file is None:
             raise UserError("--resume without a directory needs the configuration: atrl eval CONFIG --resume")
-        wanted = load_config(file, args.set)
+        wanted = load_evaluation(file, args.set)
         run_dir = newest(wanted)
     else:
         run_dir = RunDir.open(args.resume)
         data = run_dir.config().model_dump()
         for item in args.set:
             apply_override(data, item)
-        wanted = validate(data, str(run_dir.config_file)) if args.config is None else load_config(args.config, args.set)
+        wanted = validate(data, str(run_dir.config_file))
+        if args.config is not None:
+            wanted = load_evaluation(args.config, args.set)
     refused = fixed_changes(run_dir, wanted)
     if refused:
         raise UserError(f"{run_dir.path}: a continued evaluation cannot change {', '.join(refused)}; start a new one")
     if run_dir.config() != wanted:
         write_atomically(run_dir.config_file, yaml.safe_dump(wanted.model_dump(), sort_keys=False))
     return wanted, run_dir
+
+
+def load_evaluation(path: str | Path, overrides: list[str]) -> Config:
+    """A configuration; sessions of a checkpoint are those it was trained in, where the file does not say otherwise."""
+    from atrl_ms.evaluate.trained import as_trained
+
+    config = load_config(path, overrides)
+    return as_trained(config) if config.eval.policy == "checkpoint" else config
 
 
 def fixed_changes(run_dir: RunDir, wanted: Config) -> list[str]:

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from atrl_ms.config import Config, PolicyConfig, apply_override, load_config, validate
 from atrl_ms.errors import UserError
+from atrl_ms.evaluate.trained import trained_agent
 from atrl_ms.types import Session, Task
 
 KEY_VARIABLE = "ATRL_API_KEY"  # bearer token of an endpoint
@@ -108,19 +107,6 @@ def settings(args: argparse.Namespace) -> Config:
     for item in args.set:
         apply_override(data, item)
     return validate(data, "solve")
-
-
-def trained_agent(directory: Path) -> dict[str, Any]:
-    """The agent section that a checkpoint was trained with; empty if none is recorded."""
-    if not directory.is_dir():
-        raise UserError(f"{directory}: no such checkpoint; give a directory or an http:// address with --model")
-    own = directory / "agent.yaml"
-    if own.is_file():
-        return yaml.safe_load(own.read_text()) or {}
-    for parent in list(directory.resolve().parents)[:3]:
-        if (parent / "config.yaml").is_file():
-            return load_config(parent / "config.yaml").agent.model_dump()
-    return {}
 
 
 async def solve(task: Task, config: Config, args: argparse.Namespace, out: Path) -> int:
