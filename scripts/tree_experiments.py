@@ -82,7 +82,7 @@ class Bench:
     def __init__(self, base: Config, out: Path, parts: Parts) -> None:
         self.base, self.out, self.parts = base, out, parts
         config = arm_config(base, "flat", 0, out)
-        self.trees = build_trees(config, out / "tree")
+        self.trees = build_trees(config, out / "tree", progress=False)
         self.optimizer = {k: v.copy() for k, v in parts.learner.state_dict().items()}
         self.loss = PolicyLoss(config.algo, on_policy=True)  # the same in all arms: one compilation
         self.before = out / "before.jsonl"
@@ -195,9 +195,10 @@ def measure_gradients(bench: Bench, repeats: int) -> dict[str, dict[str, Any]]:
             gradients.append(gradient(trainer, bench, [c for g in credited for c in g.credits]))
             shares += [g.met for g in credited if g.constraints]
         stacked = np.stack(gradients).astype(np.float64)
-        products[name], met[name] = stacked @ stacked.T, float(np.mean(shares))
+        products[name], met[name] = stacked @ stacked.T, float(np.mean(shares or [1.0]))
         print(f"gradients of {name}: {gradient_spread(products[name])[0]:.4g}", flush=True)
     draws = np.random.default_rng(0).multinomial(repeats, np.full(repeats, 1 / repeats), size=RESAMPLES)
+    draws = draws[(draws > 0).sum(axis=1) > 1]  # one step alone has no spread
     results = {}
     for name, product in products.items():
         row: dict[str, Any] = {"steps": repeats, "constraints_met": met[name]}

@@ -3,7 +3,7 @@
 Supervised training on step traces of the training half; held-out accuracy is printed at each checkpoint. Writes
 Hugging Face checkpoint directories OUT/reasoning_student and OUT/reasoning_teacher (bf16, about 0.5 MB each).
 
-    python scripts/tree_warm_start.py --out atrl_ms/assets --student-steps 150 --steps 500
+    python scripts/tree_warm_start.py --out atrl_ms/assets
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from atrl_ms.tree.tokens import ByteTokenizer
 from atrl_ms.types import Task
 
 SEED = 1000  # of the traces: the searches of configs use other seeds
-COUNTS = {"chain_sum": 2500, "simple_equations": 3500, "countdown": 2500}
+COUNTS = {"chain_sum": 3000, "simple_equations": 700, "countdown": 700}
 
 
 def accuracy(model: Transformer, problems: list[Problem], temperature: float) -> str:
@@ -58,10 +58,11 @@ def accuracy(model: Transformer, problems: list[Problem], temperature: float) ->
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--student-steps", type=int, default=200)
-    parser.add_argument("--steps", type=int, default=560)
+    parser.add_argument("--student-steps", type=int, default=300)
+    parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--schedule", type=int, default=900, help="steps of the cosine schedule; at least --steps")
     parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--lr", type=float, default=5e-3)
+    parser.add_argument("--lr", type=float, default=4e-3)
     parser.add_argument("--hidden", type=int, default=96)
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--temperature", type=float, default=0.7, help="of the evaluations")
@@ -69,10 +70,12 @@ def main() -> int:
     args = parser.parse_args()
     if not 0 < args.student_steps < args.steps:
         parser.error("--student-steps must be between 0 and --steps")
+    if args.schedule < args.steps:
+        parser.error("--schedule must be at least --steps")
 
     tokenizer = ByteTokenizer()
     problems = [p for family, n in COUNTS.items() for p in islice(generate([family], SEED, False), n)]
-    held_out = list(islice(generate(list(EASY), SEED, True), 300))
+    held_out = list(islice(generate(list(EASY), SEED, True), 150))
     pairs = [solution_pair(p.prompt, p.solution, tokenizer) for p in problems]
     config = ModelConfig(
         vocab_size=tokenizer.vocab_size,
@@ -103,6 +106,7 @@ def main() -> int:
         learner,
         pairs,
         steps=args.steps,
+        schedule=args.schedule,
         batch=args.batch,
         lr=args.lr,
         warmup=10,

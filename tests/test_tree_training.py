@@ -22,6 +22,7 @@ from atrl_ms.policy.weights import export_weights, load_checkpoint, save_checkpo
 from atrl_ms.train.metrics import read_metrics
 from atrl_ms.train.run_dir import RunDir
 from atrl_ms.tree.branch_trainer import BranchTrainer
+from atrl_ms.tree.parts import build_reasoning_parts
 from atrl_ms.tree.problems import is_held_out
 from atrl_ms.tree.run import train_tree, with_statistics
 from atrl_ms.types import Sample
@@ -222,3 +223,13 @@ def test_problem_file_without_a_held_out_part_is_named(tmp_path):
     config = load_config("configs/tree_opo_reasoning.yaml", [f"tree.problem_file={path}"])
     with pytest.raises(UserError, match="held-out"):
         held_out_problems(config)
+
+
+def test_the_committed_configuration_has_its_checkpoints_and_room_for_prompts():
+    pytest.importorskip("reasoning_gym", reason="the reasoning extra is not installed")
+    config = load_config("configs/tree_opo_reasoning.yaml", ["tree.problems=9", "tree.held_out_problems=9"])
+    with build_reasoning_parts(config) as parts:
+        student = {k: v.copy() for k, v in export_weights(parts.learner.model).items()}
+        assert len(parts.train_tasks) == len(parts.held_out_tasks) == 9
+    teacher = export_weights(load_checkpoint(config.tree.teacher)[0])
+    assert teacher.keys() == student.keys() and any(not np.array_equal(teacher[k], student[k]) for k in student)

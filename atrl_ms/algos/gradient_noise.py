@@ -9,7 +9,8 @@ def gradient_spread(products: np.ndarray, times: np.ndarray | None = None) -> tu
     """Variance of R gradients, and the variance over the squared norm of their mean ("noise").
 
     Both are unbiased estimates but for the quotient: the variance is the trace of the covariance, the squared norm of
-    the mean is the mean inner product of different steps. Noise does not change when all gradients are scaled.
+    the mean is the mean inner product of different steps. Noise does not change when all gradients are scaled; it is
+    infinite when no mean can be told from zero.
 
     Args:
         products: (R, R) inner products of the gradients.
@@ -25,4 +26,4 @@ def gradient_spread(products: np.ndarray, times: np.ndarray | None = None) -> tu
     np.fill_diagonal(pairs, 0.0)
     mean_square = float((pairs * products).sum() / pairs.sum())
     variance = float(times @ np.diag(products) / times.sum()) - mean_square
-    return variance, variance / max(mean_square, 1e-12)
+    return variance, variance / mean_square if mean_square > 0 else float("inf")

@@ -44,9 +44,13 @@ def fine_tune(
     warmup: int,
     pad_id: int,
     seed: int,
+    schedule: int | None = None,
     on_step: Callable[[int, float], None] = lambda step, loss: None,
 ) -> int:
-    """`steps` updates on epochs of shuffled pairs, cosine schedule to a tenth of `lr`; returns tokens trained on."""
+    """`steps` updates on epochs of shuffled pairs; returns tokens trained on.
+
+    The rate falls on a cosine to a tenth of `lr` at step `schedule` (default: the last step).
+    """
     rng = np.random.default_rng(seed)
     order: list[int] = []
     tokens = 0
@@ -56,7 +60,7 @@ def fine_tune(
         chosen, order = order[:batch], order[batch:]
         ids, mask = pad_pairs([pairs[k] for k in chosen], pad_id)
         bucket(ids.shape[1], T_BUCKETS)  # raises before any work when a pair is too long
-        rate = lr * min(1.0, step / max(1, warmup)) * (0.55 + 0.45 * math.cos(math.pi * step / steps))
+        rate = lr * min(1.0, step / max(1, warmup)) * (0.55 + 0.45 * math.cos(math.pi * step / (schedule or steps)))
         loss = learner.sft_step(ids, (mask / mask.sum()).astype(np.float32), rate)["loss"]
         tokens += int(mask.sum())
         on_step(step, loss)
