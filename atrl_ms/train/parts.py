@@ -157,7 +157,7 @@ def build_parts(config: Config, run: RunDir, ranks: Ranks | None = None) -> Iter
                 held_out_tasks=held_out,
                 reference=reference,
                 knowledge=KnowledgeBase.load(),
-                    ranks=ranks,
+                ranks=ranks,
             )
     finally:
         pool.close()
