@@ -35,7 +35,7 @@ class PolicyConfig(Section):
     lora_rank: int = Field(0, ge=0, description="rank of the adapters that alone are trained; 0 trains all weights")
     lora_alpha: float = Field(16.0, gt=0, description="an adapter's product is multiplied by lora_alpha / lora_rank")
     lora_targets: list[Literal["qkv", "out", "gate_up", "down"]] = Field(
-        default_factory=lambda: ["qkv", "out", "gate_up", "down"], description="projections that get an adapter"
+        ["qkv", "out", "gate_up", "down"], description="projections that get an adapter"
     )
 
     @model_validator(mode="after")
