@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox.recording import InvalidRecording, validate
+from sandbox import checks
+from sandbox.recording import InvalidRecording, validate, validate_header
 from sandbox.stores import written_arguments
 
 VIEW = {"buffer": 0, "dtype": "float32", "shape": [4], "strides": [1], "offset": 0}
@@ -41,13 +42,25 @@ GOOD = {
                 {"op": "launch", "variants": [{"kernel": 0, "grid": [1, 1, 1], "args": [[0, 0], [2, 4], 7]}]},
             ],
             "output": {"type": "tensor", **VIEW, "buffer": 2, "written": True, "class": "Tensor", "items": []},
+            "launches": 1,
         }
     ],
+    "violations": [],
+    "launch_errors": [],
+    "reveal": [],
+    "reveal_params": False,
+    "facts": {"weights": "seed", "matched": ["w"], "other_constants": False, "patched": [], "threads": 0},
 }
+FINDING = {"kind": "compute", "what": "aten.relu", "line": "3: x", "phase": "forward"}
+LAUNCH_ERROR = {"stage": "ttir", "kernel": "k", "message": "no", "line": ""}
 
 
 def check(data):
+    """What the judge does with a header before anything runs."""
+    validate_header(data)
+    checks.check_stop(data)
     validate(data, 1, [[16]], {"w": 16})
+    checks.check_recording(data)
 
 
 def test_honest_recording_is_accepted():
@@ -79,6 +92,17 @@ def test_honest_recording_is_accepted():
         (["buffers", 2, "nbytes"], 1 << 60),
         (["kernels", 0, "name"], ""),
         (["calls"], []),
+        (["calls", 0, "launches"], "1"),
+        (["calls", 0, "ops", 4, "variants", 0, "args"], [[0, 0], [2, 0], 7.5]),
+        (["kernels", 0, "source"], {"1" * 5000: "x"}),
+        (["stop"], {"kind": "pass", "message": "", "line": "", "stage": ""}),
+        (["violations"], [{}]),
+        (["launch_errors"], {}),
+        (["reveal"], [[0]]),
+        (["reveal_params"], 1),
+        (["facts"], None),
+        (["facts", "weights"], "mine"),
+        (["facts", "matched"], 3),
     ],
 )
 def test_each_lie_is_refused(path, value):
@@ -102,7 +126,7 @@ junk = st.recursive(
 @given(st.data(), junk)
 def test_random_damage_never_gets_past_or_crashes(data, value):
     """Replace any node by anything: refused with the errors that the judge expects, or still a valid recording."""
-    damaged = copy.deepcopy(GOOD)
+    damaged = copy.deepcopy(GOOD | {"violations": [FINDING], "launch_errors": [LAUNCH_ERROR], "reveal": [0]})
     place = damaged
     while True:
         key = data.draw(st.sampled_from(list(place) if isinstance(place, dict) else list(range(len(place)))))
@@ -112,7 +136,7 @@ def test_random_damage_never_gets_past_or_crashes(data, value):
     place[key] = value
     try:
         check(damaged)
-    except (InvalidRecording, KeyError, TypeError, AttributeError):
+    except (InvalidRecording, KeyError, TypeError, AttributeError, checks.Failure):
         return
     json.dumps(damaged)  # what passes is plain data
 
