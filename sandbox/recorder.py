@@ -33,6 +33,12 @@ class Stop(Exception):
         self.data = {"kind": kind, "message": message[:600], "line": line[:200], "stage": stage}
 
 
+def warm_up() -> None:
+    """What every recording needs, done once before the forks (seeding loads device modules lazily)."""
+    torch.manual_seed(0)
+    watched()
+
+
 def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     """Record a candidate.
 

@@ -271,10 +271,10 @@ def main() -> None:
     """Entry point of the isolated process."""
     control = socket.socket(fileno=int(sys.argv[1]))
     config = json.loads(sys.argv[2])
+    importlib.import_module("sandbox.tensors").skip_dynamo()
     for role, (module, _) in ROLES.items():
         if (role == "interpret") == config["interpret"]:
-            importlib.import_module(module)
-    importlib.import_module("sandbox.tensors").skip_dynamo()
+            importlib.import_module(module).warm_up()
     _serve(control, config)
 
 

@@ -41,6 +41,10 @@ class Unsupported(Exception):
     """A kernel cannot be found again, or a constant cannot be rebuilt."""
 
 
+def warm_up() -> None:
+    """The imports above are all that can be shared."""
+
+
 def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     """Replay with the interpreter.
 
