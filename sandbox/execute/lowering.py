@@ -56,7 +56,8 @@ def to_llvm(linalg: LinalgModule) -> tuple[str, list[str]]:
         NativeUnsupported: an operation without native lowering; the reason names it.
         ToolMissing: bishengir-opt is not installed.
     """
-    text = _defined_arithmetic(_fold_sizes(_to_llvm_ir(_to_llvm_dialect(linalg))))
+    text = _DECLARED_ADDRESS.sub(_address_body, _to_llvm_ir(_to_llvm_dialect(linalg)))
+    text = _defined_arithmetic(_fold_sizes(text))
     text = text.replace("declare ptr @malloc(i64)", "declare noalias ptr @atrl_alloc(i64) nounwind")
     return _with_entry(text.replace("@malloc(", "@atrl_alloc("), linalg)
 
@@ -120,6 +121,32 @@ def _wide_sum(match: re.Match[str]) -> str:
     {result} = arith.truncf {sums} : tensor<{left}f32> to tensor<{left}f16>"""
 
 
+_ADDRESS = re.compile(r"hivm\.hir\.pointer_cast\((%[\w#]+)\) \[(%[\w#]+)\](?: \{[^}]*\})? : memref<\?x(\w+)>")
+_DECLARED_ADDRESS = re.compile(
+    r"declare (\{ ptr, ptr, i64, \[1 x i64\], \[1 x i64\] \}) @(atrl_address_\w+)\(i64[^,)]*, i64[^,)]*\)"
+)
+
+
+def _addresses(text: str) -> str:
+    """Memory at an address that was itself loaded (tables of pointers): calls of a function that wraps the address."""
+    kinds = sorted(set(match[3] for match in _ADDRESS.finditer(text)))
+    text = _ADDRESS.sub(r"func.call @atrl_address_\3(\1, \2) : (i64, index) -> memref<?x\3>", text)
+    declared = "".join(f"  func.func private @atrl_address_{k}(i64, index) -> memref<?x{k}>\n" for k in kinds)
+    end = text.rindex("}")
+    return text[:end] + declared + text[end:]
+
+
+def _address_body(match: re.Match[str]) -> str:
+    """The descriptor of a dense one-dimensional buffer at an address."""
+    kind, name = match.groups()
+    fields = (("ptr %p", "0"), ("ptr %p", "1"), ("i64 0", "2"), ("i64 %size", "3, 0"), ("i64 1", "4, 0"))
+    lines = [f"define internal {kind} @{name}(i64 %at, i64 %size) alwaysinline nounwind {{"]
+    lines.append("  %p = inttoptr i64 %at to ptr")
+    for i, (value, place) in enumerate(fields):
+        lines.append(f"  %d{i + 1} = insertvalue {kind} {f'%d{i}' if i else 'undef'}, {value}, {place}")
+    return "\n".join([*lines, f"  ret {kind} %d{len(fields)}", "}"])
+
+
 def _to_llvm_dialect(linalg: LinalgModule) -> str:
     if not linalg.native_text:
         raise NativeUnsupported("triton-adapter-opt gave no generic linalg")
@@ -132,7 +159,7 @@ def _to_llvm_dialect(linalg: LinalgModule) -> str:
     )
     text = _HALF_SUM.sub(_wide_sum, _MATMUL.sub(_ordered_matmul, text))
     try:
-        text = with_bodies(text)
+        text = _addresses(with_bodies(text))
     except NoBody as error:
         raise NativeUnsupported(str(error)) from error
     with tempfile.TemporaryDirectory(prefix="atrl-native-") as folder:
