@@ -131,7 +131,7 @@ def bench(tmp_path, monkeypatch):
 
         def run(self, judge, run=None, **settings):
             config = self.config(**settings)
-            monkeypatch.setattr(evaluation, "open_judge", lambda _: judge)
+            monkeypatch.setattr(evaluation, "open_pool", lambda *_, **__: judge)
             run = run or RunDir.create(config)
             entries, records, label = Evaluation(config, run, progress=False).run()
             summary = summarise(config, entries, records, label)

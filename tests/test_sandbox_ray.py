@@ -11,7 +11,7 @@ from test_sandbox_walls import HONEST, TASK
 
 from atrl_ms.config import Config
 from atrl_ms.errors import UserError
-from atrl_ms.train.parts import open_pool
+from atrl_ms.judges import open_pool
 from sandbox.options import Options
 from sandbox.pool import SandboxPool
 

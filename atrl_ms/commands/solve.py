@@ -115,7 +115,7 @@ async def solve(task: Task, config: Config, args: argparse.Namespace, out: Path)
     from agent.session import Sampling
     from agent.solve import LiveView, final_check, write_atomically, write_report
     from atrl_ms.evaluate.sessions import session_to_json
-    from atrl_ms.train.parts import open_pool
+    from atrl_ms.judges import open_pool
 
     view = LiveView(config.agent.max_turns)
     player: EndpointPlayer | CheckpointPlayer = (

@@ -24,13 +24,12 @@ from atrl_ms.config import Config
 from atrl_ms.errors import UserError
 from atrl_ms.evaluate.sessions import session_to_json
 from atrl_ms.evaluate.writers import InfrastructureFault, Writer, Written, open_writer, tasks_with_kernels
+from atrl_ms.judges import Pool, open_pool
 from atrl_ms.train.rollouts import derive_seed
 from atrl_ms.train.run_dir import RunDir, write_atomically
 from atrl_ms.types import StepFeedback
 from sandbox.benchmarks.entry import NO_KERNEL_GIVEN, Entry, materialise
 from sandbox.benchmarks.select import builtin_entries, narrow
-from sandbox.options import Options
-from sandbox.pool import SandboxPool
 
 WRITE, JUDGE = 3, 4  # purposes of seeds (rollouts.TRAIN and EVALUATE are 1 and 2)
 ATTEMPTS = 3  # of a sample that meets an infrastructure fault
@@ -45,20 +44,6 @@ class Job:
 
     entry: Entry
     sample: int
-
-
-def open_judge(config: Config) -> SandboxPool:
-    """The sandbox of an evaluation, with the tolerance that `eval.tolerance` asks for."""
-    sandbox = config.sandbox
-    options = Options(
-        arch=sandbox.arch,
-        cann=sandbox.cann,
-        device=sandbox.device,
-        timeout=sandbox.timeout,
-        feedback_tokens=config.agent.feedback_tokens,
-        tolerance=config.eval.tolerance,
-    )
-    return SandboxPool(options, workers=sandbox.workers)
 
 
 # ---------------------------------------------------------------- tasks
@@ -191,7 +176,7 @@ class Evaluation:
             raise UserError(f"no task can be used: {'; '.join(reasons) or 'the set is empty'}")
         log = SampleLog(self.run_dir.path / "samples.jsonl")
         try:
-            with open_judge(self.config) as judge:
+            with open_pool(self.config, tolerance=self.config.eval.tolerance) as judge:
                 label = asyncio.run(self._finish(usable, log, judge))
         finally:
             log.close()
@@ -199,7 +184,7 @@ class Evaluation:
         records = sorted(log.records.values(), key=lambda r: (order[r["task"]], r["sample"]))
         return entries, records, label
 
-    async def _finish(self, entries: Sequence[Entry], log: SampleLog, judge: SandboxPool) -> str:
+    async def _finish(self, entries: Sequence[Entry], log: SampleLog, judge: Pool) -> str:
         from tqdm import tqdm
 
         # A machine that cannot judge says so here, before any task could be blamed.
@@ -236,7 +221,7 @@ class Evaluation:
         ready = self.config.eval.policy in ("kernels", "identity")
         return 2 * self.config.sandbox.workers if ready else self.config.engine.max_batch
 
-    async def _sample(self, job: Job, writer: Writer, judge: SandboxPool) -> tuple[Record, Written]:
+    async def _sample(self, job: Job, writer: Writer, judge: Pool) -> tuple[Record, Written]:
         """Write and judge one sample; seeds follow from the run's seed, the task's name and the sample alone."""
         begin, key = time.monotonic(), zlib.crc32(job.entry.name.encode())
         seed = derive_seed(self.config.seed, WRITE, key, job.sample)

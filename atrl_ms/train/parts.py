@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
 
 from agent.knowledge import KnowledgeBase
 from atrl_ms.config import Config
 from atrl_ms.errors import UserError
 from atrl_ms.evaluate.evaluation import find_entries, stored_entries
+from atrl_ms.judges import open_pool
 from atrl_ms.policy.policy import load_policy, restore_policy, save_policy
 from atrl_ms.policy.tokenizer import load_tokenizer
 from atrl_ms.policy.weights import load_checkpoint
@@ -24,52 +22,13 @@ from atrl_ms.train.optim import OptimizerSettings
 from atrl_ms.train.parallel import Ranks, local_device
 from atrl_ms.train.rl import Parts
 from atrl_ms.train.run_dir import RunDir
-from atrl_ms.types import Judge, StepFeedback, Task
-from sandbox.client import SandboxClient
-from sandbox.options import Options
-from sandbox.pool import SandboxPool
+from atrl_ms.types import Task
 from sandbox.suite import held_out_tasks, train_tasks
 
 # What belongs to a policy beside its weights: its tokenizer, and the session (agent.yaml) it was trained in.
 POLICY_FILES = ("tokenizer.model", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "agent.yaml")
 
 HELD_OUT = 5  # every so many tasks of a benchmark are held out when it is trained on
-
-
-class Pool(Judge, Protocol):
-    """A judge that must be closed."""
-
-    def submit(self, task: Task, candidate: str, *, seed: int = 0) -> Future[StepFeedback]: ...
-
-    def close(self) -> None: ...
-
-    def __enter__(self) -> Any: ...
-
-    def __exit__(self, *exc: object) -> None: ...
-
-
-def open_pool(config: Config, devices: Sequence[int] = ()) -> Pool:
-    """The sandbox of a run: a service, hosts of a Ray cluster, or processes of this machine.
-
-    Args:
-        devices: NPUs that the workers of this machine use in turn; empty: each has one of its own.
-    """
-    sandbox = config.sandbox
-    if sandbox.url:
-        token = os.environ.get("ATRL_TOKEN", "")
-        return SandboxClient(sandbox.url, token, connections=sandbox.workers)
-    options = Options(
-        arch=sandbox.arch,
-        cann=sandbox.cann,
-        device=sandbox.device,
-        timeout=sandbox.timeout,
-        feedback_tokens=config.agent.feedback_tokens,
-    )
-    if sandbox.ray:
-        from sandbox.ray_pool import RayPool
-
-        return RayPool(options, workers=sandbox.workers, address=sandbox.ray)
-    return SandboxPool(options, workers=sandbox.workers, devices=devices)
 
 
 def training_tasks(config: Config, run: RunDir) -> tuple[list[Task], list[Task]]:

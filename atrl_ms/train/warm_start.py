@@ -57,7 +57,7 @@ async def make_demonstrations(config: Config, run_dir: Path) -> None:
     verdicts = VerdictTable(run_dir / "verdicts.jsonl", None)
     missing = sum(len(entry.drafts) for entry in entries) - len(verdicts.table)
     if missing > 0 or not (run_dir / "sessions.npz").is_file():
-        from atrl_ms.train.parts import open_pool
+        from atrl_ms.judges import open_pool
 
         pool = open_pool(config)
         try:
