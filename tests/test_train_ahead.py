@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from trainer_harness import TASKS, BankEngine, make_config, make_parts, train
 
+from atrl_ms.errors import UserError
 from atrl_ms.evaluate.sessions import read_sessions
 from atrl_ms.rollout.decoder import NumpyDecoder, Row
 from atrl_ms.train import checkpoint
@@ -125,3 +126,35 @@ def test_tasks_ahead_count_as_not_taken_and_end_with_the_run():
 
     asyncio.run(scenario())
     assert sorted(ended) == [1, 2, 3]
+
+
+def test_a_serving_engine_that_dies_in_mid_step_ends_the_run_with_a_remedy(tmp_path, monkeypatch):
+    from contextlib import contextmanager
+
+    from test_clients_serving import Server
+
+    from atrl_ms.commands import train as command
+    from atrl_ms.rollout.serving import SglangClient
+    from atrl_ms.train import parts as parts_module
+    from atrl_ms.train.parallel import Ranks
+
+    config = make_config(tmp_path, eval={"sessions": 0})
+    run, parts, server = RunDir.create(config), make_parts(config), Server()
+    generate = parts.engine.generate
+
+    async def served_elsewhere(request):
+        if parts.engine.requests == 40:
+            server.http.shutdown()
+            server.http.server_close()
+        if parts.engine.requests >= 40:
+            await SglangClient(server.url).generate(request)
+        return await generate(request)
+
+    parts.engine.generate = served_elsewhere
+    monkeypatch.setattr(parts_module, "build_parts", contextmanager(lambda config, ranks: iter([parts])))
+    with pytest.raises(UserError, match=f"SGLang at .*; start the engine again and continue with --resume {run.path}"):
+        command.train(config, run, Ranks())
+    steps = [r["step"] for r in read_metrics(run.metrics_file)]
+    assert 0 < len(steps) < 4
+    train(config, run)
+    assert [r["step"] for r in read_metrics(run.metrics_file)] == [1, 2, 3, 4]
