@@ -51,7 +51,9 @@ class BankEngine:
         text = "one two three four five\n" + write(f"k{draw}") if request.max_new_tokens > 12 else "learned: a\nnext: b"
         ids = [*self.tokenizer.encode(text), request.stop_ids[0]][: request.max_new_tokens]
         prompt = list(request.prompt_ids)
-        logp = self.learner.logprobs(np.array([prompt + ids], np.int32))[0, len(prompt) :]
+        padded = np.zeros((1, 192), np.int32)  # one shape, one compilation; what follows a token cannot matter
+        padded[0, : len(prompt) + len(ids)] = prompt + ids
+        logp = self.learner.logprobs(padded)[0, len(prompt) : len(prompt) + len(ids)]
         return Sample(ids, [float(x) for x in logp], "stop", self.version)
 
     async def update_weights(self, version):

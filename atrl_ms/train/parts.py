@@ -65,6 +65,8 @@ def build_parts(config: Config, run: RunDir, ranks: Ranks | None = None) -> Iter
         UserError: a checkpoint, tokenizer or task set that cannot be used.
     """
     ranks = ranks or Ranks()
+    if ranks.size > 1 and config.engine.kind != "native":
+        raise UserError(f"engine.kind {config.engine.kind}: one process trains with a serving engine, not {ranks.size}")
     tasks, held_out = training_tasks(config, run)
     directory = config.policy.directory
     tokenizer = load_tokenizer(directory)

@@ -201,10 +201,7 @@ class Trainer:
         useful = [g for g in credited if g.has_variance] if self.config.algo.dynamic_sampling else credited
         credits = [credit for group in useful for credit in group.credits]
         clock.lap("write")
-        if self.config.train.staleness > 0:  # beside the sessions of the next steps
-            update = await asyncio.to_thread(self.update, step, credits)
-        else:
-            update = self.update(step, credits)
+        update = await self.aside(self.update, step, credits)
         clock.lap("update")
         await self.parts.engine.update_weights(self.updates)
         clock.lap("weights")
@@ -220,10 +217,17 @@ class Trainer:
         )
         return record
 
+    async def aside(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Do what computes or waits for other ranks; in a thread if the event loop has sessions of other steps."""
+        if self.config.train.staleness > 0:
+            return await asyncio.to_thread(work, *arguments)
+        return work(*arguments)
+
     async def sample_groups(self, step: int, ahead: Ahead, sampler: TaskSampler, bar: tqdm) -> list[Group]:
         """`groups_per_step` groups, and with dynamic sampling others in place of those without variance."""
         train, algo = self.config.train, self.config.algo
-        groups = gather_groups(self.ranks, await ahead.take(step), train.group_size)
+        own = await ahead.take(step)
+        groups = await self.aside(gather_groups, self.ranks, own, train.group_size)
         while algo.dynamic_sampling:
             useful = sum(self.credit(group).has_variance for group in groups)
             allowed = train.groups_per_step + algo.max_extra_groups - len(groups)
@@ -231,7 +235,7 @@ class Trainer:
             if wanted <= 0:
                 break
             own = await self.play_own_groups(step, len(groups), sampler.draw(wanted), bar)
-            groups += gather_groups(self.ranks, own, train.group_size)
+            groups += await self.aside(gather_groups, self.ranks, own, train.group_size)
         return groups
 
     def credit(self, group: Group) -> GroupCredit:
