@@ -18,12 +18,13 @@ CODE = [
     "class ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return x * 2 + 1 if x else None\n",
 ]
 AWKWARD = [
-    "", " ", "\n\n", "  a\t b ", "\u2581", "a\u2581b \u2581", "<|end|>", "x<|user|>y", "<|", "|>", "<0x41>", "\x00", "\r\n",
-    "naïve Σ 数 🙂 e\u0301", "0" * 50, " " * 33,
+    "", " ", "\n\n", "  a\t b ", "\u2581", "a\u2581b \u2581", "<|end|>", "x<|user|>y", "<|", "|>", "<0x41>", "\x00",
+    "\r\n", "naïve Σ 数 🙂 e\u0301", "0" * 50, " " * 33,
 ]  # fmt: skip
 TEMPLATE = (
     "{%- if messages[0]['role'] == 'assistant' %}{{ raise_exception('starts with a question') }}{% endif %}"
-    "{{ bos_token }}{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] | trim }}<|im_end|>\n{% endfor %}"
+    "{{ bos_token }}{% for m in messages %}"
+    "<|im_start|>{{ m['role'] }}\n{{ m['content'] | trim }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 CHAT = [
@@ -115,7 +116,7 @@ def test_chat_template_gives_transformers_text_and_ids(bpe, generate):
 
 
 def test_unusable_tokenizers_and_templates_are_refused_in_one_line(bpe, tmp_path):
-    with pytest.raises(UserError, match="neither tokenizer.model nor tokenizer.json"):
+    with pytest.raises(UserError, match=r"neither tokenizer\.model nor tokenizer\.json"):
         load_tokenizer(tmp_path)
     with pytest.raises(UserError, match="starts with a question"):
         load_tokenizer(bpe).apply_chat_template([{"role": "assistant", "content": "x"}])

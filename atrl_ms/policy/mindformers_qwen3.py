@@ -80,6 +80,7 @@ class PlainAttention(nn.Cell):
         q = ops.transpose(query.reshape(time, batch, groups, rep, width) * self.scale, (1, 2, 3, 0, 4))
         k = ops.transpose(key, (1, 2, 0, 3)).reshape(batch * groups, time, width)
         v = ops.transpose(value, (1, 2, 0, 3)).reshape(batch * groups, time, width)
+        mask = po.full_mask(mask, batch * groups)
         y, _ = self.attention(q.reshape(batch * groups, rep * time, width), k, v, mask)
         y = ops.transpose(y.reshape(batch, groups, rep, time, width), (3, 0, 1, 2, 4))
         return y.reshape(time, batch, heads * width)
@@ -153,7 +154,9 @@ def build_network(config: ModelConfig, plain: bool) -> nn.Cell:
         from mindformers.parallel_core.training_graph.transformer.norm import get_norm_cls
         from mindformers.parallel_core.training_graph.transformer.transformer_block import TransformerBlockSubmodules
     except ImportError as error:
-        raise UserError(f"policy.backend mindformers needs the extra: pip install -e '.[mindformers]' ({error})") from error
+        raise UserError(
+            f"policy.backend mindformers needs the extra: pip install -e '.[mindformers]' ({error})"
+        ) from error
 
     class GroupedAttention(SelfAttentionContiguous):
         """Heads stay grouped: MindFormers' repetition of keys and values takes the time axis for the head axis."""
