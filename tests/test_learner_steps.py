@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import mindspore as ms
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from mindspore.graph import api as graph_api
 
 from atrl_ms.policy.config import ModelConfig
 from atrl_ms.policy.model import build_model
-from atrl_ms.policy.weights import export_weights, save_checkpoint
+from atrl_ms.policy.weights import export_weights, import_weights, save_checkpoint
 from atrl_ms.rollout.native import NativeEngine
 from atrl_ms.train.learner import Learner
 from atrl_ms.train.optim import OptimizerSettings, orthogonalise
@@ -136,3 +138,27 @@ def test_the_compiled_decoder_equals_the_numpy_one():
     shapes = graph.decoder.compilations
     serve(graph, requests)
     assert graph.decoder.compilations == shapes
+    # A weight update after the first compiled call takes effect, without another compilation.
+    before = serve(graph, requests)
+    for p in model.get_parameters():
+        p.set_data(ms.Tensor(p.asnumpy() * 1.3 + 0.05))
+
+    async def update():
+        await graph.update_weights(1)
+
+    asyncio.run(update())
+    after = serve(graph, requests)
+    for mine, plain, old in zip(after, serve(NativeEngine(model, 2, 63), requests), before, strict=True):
+        assert mine.token_ids == plain.token_ids != old.token_ids
+        assert np.abs(np.array(mine.logprobs) - plain.logprobs).max() < 1e-4
+    assert graph.decoder.compilations == shapes
+
+
+def test_parameters_loaded_after_the_first_compiled_call_are_the_ones_trained(tmp_path):
+    model = build_model(CONFIG, 6)
+    learner = Learner(model)
+    ids, weight = batch()
+    learner.sft(ids, weight), learner.apply(1e-3), learner.logprobs(ids)
+    other = build_model(CONFIG, 7)
+    import_weights(model, export_weights(other))
+    assert np.abs(learner.logprobs(ids) - Learner(other).logprobs(ids)).max() < 1e-6

@@ -19,12 +19,12 @@ CODE = [
 ]
 AWKWARD = [
     "", " ", "\n\n", "  a\t b ", "\u2581", "a\u2581b \u2581", "<|end|>", "x<|user|>y", "<|", "|>", "<0x41>", "\x00",
-    "\r\n",     "naïve Σ 数 🙂 e\u0301", "0" * 50, " " * 33,
+    "\r\n", "naïve Σ 数 🙂 e\u0301", "0" * 50, " " * 33,
 ]  # fmt: skip
 TEMPLATE = (
     "{%- if messages[0]['role'] == 'assistant' %}{{ raise_exception('starts with a question') }}{% endif %}"
-    "{{ bos_token }}{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] | trim }}<|im_end|>\n"
-    "{% endfor %}"
+    "{{ bos_token }}{% for m in messages %}"
+    "<|im_start|>{{ m['role'] }}\n{{ m['content'] | trim }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 CHAT = [

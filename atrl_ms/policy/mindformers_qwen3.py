@@ -80,6 +80,7 @@ class PlainAttention(nn.Cell):
         q = ops.transpose(query.reshape(time, batch, groups, rep, width) * self.scale, (1, 2, 3, 0, 4))
         k = ops.transpose(key, (1, 2, 0, 3)).reshape(batch * groups, time, width)
         v = ops.transpose(value, (1, 2, 0, 3)).reshape(batch * groups, time, width)
+        mask = po.full_mask(mask, batch * groups)
         y, _ = self.attention(q.reshape(batch * groups, rep * time, width), k, v, mask)
         y = ops.transpose(y.reshape(batch, groups, rep, time, width), (3, 0, 1, 2, 4))
         return y.reshape(time, batch, heads * width)

@@ -46,6 +46,7 @@ class Block(nn.Cell):
         c = config
         # Plain numbers: a compiled method cannot read attributes of a configuration object.
         self.rms, self.attention = po.rms_norm(c.rms_norm_eps), po.attention()
+        self.linear, self.silu_gate = po.Linear(), po.SiluGate()
         self.heads, self.groups, self.rep = c.num_attention_heads, c.num_key_value_heads, c.heads_per_group
         self.head_dim, self.half = c.head_dim, c.head_dim // 2
         self.query_size, self.kv_size, self.ffn = c.query_size, c.kv_size, c.intermediate_size
@@ -98,9 +99,9 @@ class Block(nn.Cell):
         """
         heads = self.heads + self.groups
         y = self.rms(x_ND)[0]
-        qkv = po.linear(y, self.qkv * self.norm1)
+        qkv = self.linear(y, po.scaled(self.qkv, self.norm1))
         if self.lora_qkv:
-            qkv = qkv + self.low_rank(y, self.qkv_lora_a * self.norm1, self.qkv_lora_b)
+            qkv = qkv + self.low_rank(y, po.scaled(self.qkv_lora_a, self.norm1), self.qkv_lora_b)
         if self.has_qkv_bias:
             qkv = qkv + self.qkv_bias
         qk, v = ops.split(qkv, (self.query_size + self.kv_size, self.kv_size), 1)
@@ -108,15 +109,16 @@ class Block(nn.Cell):
         if self.has_qk_norm:
             qk_ME = self.rms(qk_ME)[0]
         cos, sin = self.rotary_tables(cos_ME, sin_ME)
-        width = heads * cos_ME.shape[0] * self.head_dim
+        batch = x_ND.shape[0] // cos_ME.shape[0]
         swapped = po.swap_halves(qk_ME, self.half)
-        rotated = qk_ME.reshape(-1, width) * cos.reshape(1, width) + swapped.reshape(-1, width) * sin.reshape(1, width)
+        rotated = qk_ME * po.over_rows(cos, batch).reshape(qk_ME.shape)
+        rotated = rotated + swapped * po.over_rows(sin, batch).reshape(qk_ME.shape)
         q, k = ops.split(rotated.reshape(-1, heads * self.head_dim), (self.query_size, self.kv_size), 1)
         return q, k, v
 
     def low_rank(self, x_NI: Tensor, a_RI: Tensor, b_OR: Tensor) -> Tensor:
         """The adapter's part of a projection (here R is the rank): (N, O)."""
-        return po.linear(po.linear(x_NI, a_RI), b_OR) * self.lora_scale
+        return self.linear(self.linear(x_NI, a_RI), b_OR) * self.lora_scale
 
     def rotary_tables(self, cos_TE: Tensor, sin_TE: Tensor) -> tuple[Tensor, Tensor]:
         """cos and sin per head (T, H+K, E), times the QK-norm gains and, for queries, 1/sqrt(E)."""
@@ -138,21 +140,21 @@ class Block(nn.Cell):
 
     def finish(self, x_ND: Tensor, attended_NQ: Tensor) -> Tensor:
         """Output projection, residual, feed-forward, residual."""
-        y = po.linear(attended_NQ, self.out)
+        y = self.linear(attended_NQ, self.out)
         if self.lora_out:
             y = y + self.low_rank(attended_NQ, self.out_lora_a, self.out_lora_b)
         if self.has_out_bias:
             y = y + self.out_bias
         x = x_ND + y
         y = self.rms(x)[0]
-        gate_up = po.linear(y, self.gate_up * self.norm2)
+        gate_up = self.linear(y, po.scaled(self.gate_up, self.norm2))
         if self.lora_gate_up:
-            gate_up = gate_up + self.low_rank(y, self.gate_up_lora_a * self.norm2, self.gate_up_lora_b)
+            gate_up = gate_up + self.low_rank(y, po.scaled(self.gate_up_lora_a, self.norm2), self.gate_up_lora_b)
         if self.has_mlp_bias:
             gate_up = gate_up + self.gate_up_bias
         gate, up = ops.split(gate_up, self.ffn, 1)
-        hidden = po.silu_gate(gate, up)
-        y = po.linear(hidden, self.down)
+        hidden = self.silu_gate(gate, up)[0]
+        y = self.linear(hidden, self.down)
         if self.lora_down:
             y = y + self.low_rank(hidden, self.down_lora_a, self.down_lora_b)
         if self.has_mlp_bias:
@@ -160,7 +162,7 @@ class Block(nn.Cell):
         return x + y
 
     def construct(self, x_ND: Tensor, cos: Tensor, sin: Tensor, mask: Tensor, batch: int) -> Tensor:
-        """A full causal pass over (B*T, D); cos, sin (T, E); mask (R*T, T) additive."""
+        """A full causal pass over (B*T, D); cos, sin (T, E); mask (B*K, R*T, T) additive, on Ascend (R*T, T)."""
         time = cos.shape[0]
         groups, rep = self.groups, self.rep
         q, k, v = self.project(x_ND, cos, sin)
@@ -187,6 +189,8 @@ class Transformer(nn.Cell):
         self.config, self.lora = config, lora
         c = config
         self.rms, self.tied = po.rms_norm(c.rms_norm_eps), c.tie_word_embeddings
+        self.linear = po.Linear()
+        self.groups, self.needs_full_mask = c.num_key_value_heads, not po.on_ascend()
         embedding = (rng.standard_normal((c.vocab_size, c.hidden_size)) * 0.02).astype(np.float32)
         self.embedding = Parameter(Tensor(embedding), name="embedding")
         self.blocks = nn.CellList([Block(c, rng, lora) for _ in range(c.num_hidden_layers)])
@@ -201,6 +205,8 @@ class Transformer(nn.Cell):
     def construct(self, ids_BT: Tensor, cos_TE: Tensor, sin_TE: Tensor, mask: Tensor) -> Tensor:
         """Logits (B*T, V) of a full causal pass. Constants come from `causal_constants`."""
         x = self.embed(ids_BT)
+        if self.needs_full_mask:
+            mask = po.full_mask(mask, ids_BT.shape[0] * self.groups)
         for block in self.blocks:
             x = block(x, cos_TE, sin_TE, mask, ids_BT.shape[0])
         return self.logits(x)
@@ -212,7 +218,7 @@ class Transformer(nn.Cell):
     def logits(self, x_ND: Tensor) -> Tensor:
         """Final norm and output projection: (N, D) -> (N, V)."""
         head = self.embedding if self.tied else self.head
-        return po.linear(self.rms(x_ND)[0], head * self.norm)
+        return self.linear(self.rms(x_ND)[0], po.scaled(head, self.norm))
 
 
 def build_model(config: ModelConfig, seed: int = 0, lora: Lora | None = None) -> Transformer:

@@ -1,4 +1,4 @@
-"""The engine that a configuration names: the native one of this process, or a serving engine that is sent weights."""
+"""The engine that a configuration names: the native one in this process, or a serving engine sent new weights."""
 
 from __future__ import annotations
 
