@@ -109,6 +109,7 @@ def desk(tmp_path_factory):
         desk / "my_tasks" / "more.py": TASK.replace("x * 2", "x * 3"),
         desk / "DIR" / "softmax_held_out-00-0.py": KERNEL,
         desk / "DIR" / "1_1.py": KERNEL,
+        desk / "tests" / "kernelbench_kernels" / "1_1.py": KERNEL,
         clone / "level1" / "1_Scale.py": TASK,
         clone / "level2" / "1_Scale.py": TASK,
         operator / "module.py": MODEL,
