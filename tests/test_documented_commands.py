@@ -111,6 +111,7 @@ def desk(tmp_path_factory):
         desk / "DIR" / "1_1.py": KERNEL,
         desk / "tests" / "kernelbench_kernels" / "1_1.py": KERNEL,
         clone / "level1" / "1_Scale.py": TASK,
+        clone / "level1" / "2_Scale.py": TASK,
         clone / "level2" / "1_Scale.py": TASK,
         operator / "module.py": MODEL,
         operator / "prepare_inputs.py": ROWS + INIT,
