@@ -216,6 +216,7 @@ class Endpoint:
         if not self.url.endswith("/v1"):
             self.url += "/v1"
         self.name = name
+        self.context = 0  # tokens that the server's model can hold, 0 if it does not say
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self.client = httpx.AsyncClient(headers=headers, timeout=httpx.Timeout(timeout, connect=10.0))
 
@@ -225,6 +226,7 @@ class Endpoint:
             if not models:
                 raise UserError(f"{self.url}: the server lists no model; name one with --model-name")
             self.name = str(models[0]["id"])
+            self.context = int(models[0].get("max_model_len") or 0)  # vLLM and SGLang say it
         return self
 
     async def __aexit__(self, *exc: object) -> None:

@@ -40,7 +40,8 @@ def kind(annotation: Any, field: FieldInfo) -> str:
     if typing.get_origin(annotation) is Literal:
         return ", ".join(f"`{choice}`" for choice in typing.get_args(annotation))
     if typing.get_origin(annotation) is list:
-        return f"list of {typing.get_args(annotation)[0].__name__}"
+        item = typing.get_args(annotation)[0]
+        return f"list of {kind(item, field)}"
     if typing.get_origin(annotation) is types.UnionType:
         return " or ".join("none" if part is type(None) else part.__name__ for part in typing.get_args(annotation))
     found = [(sign, getattr(m, name)) for m in field.metadata for cls, name, sign in BOUNDS if isinstance(m, cls)]

@@ -7,10 +7,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Script:
-    """`answer(messages)` gives the reply; `failures` are HTTP codes sent before the first good answer."""
+    """`answer(messages)` gives the reply; `failures` are HTTP codes sent before the first good answer.
 
-    def __init__(self, answer, failures=(), usage=True):
-        self.answer, self.failures, self.usage = answer, list(failures), usage
+    `context` is the model's length that the list of models tells, None for a server that does not tell it.
+    """
+
+    def __init__(self, answer, failures=(), usage=True, context=None):
+        self.answer, self.failures, self.usage, self.context = answer, list(failures), usage, context
         self.requests = []
 
     def respond(self, body):
@@ -43,7 +46,8 @@ def chat_server(script):
             self.wfile.write(body)
 
         def do_GET(self):
-            self.send(200, {"data": [{"id": "small-model"}]})
+            told = {} if script.context is None else {"max_model_len": script.context}
+            self.send(200, {"data": [{"id": "small-model", **told}]})
 
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -72,6 +72,31 @@ def test_solve_against_a_server_leaves_kernel_session_and_report(tmp_path, capsy
     assert "wrong_output" in page and "clean state" in page and "+    tl.store(y + i, v * 2.0 + 1.0" in page
 
 
+def test_a_server_with_a_short_context_is_not_asked_for_more(tmp_path, capsys):
+    (tmp_path / "double.py").write_text(TASK)
+    script = Script(lambda messages: "```submit\n```", context=4096)
+    with chat_server(script) as url:
+        code = main(["solve", str(tmp_path / "double.py"), "--model", url, "--turns", "1", "--out", str(tmp_path)])
+    assert code == 1 and "context is 4096 tokens" in capsys.readouterr().err
+    assert script.requests[0]["max_tokens"] <= 2048
+
+
+def test_the_embedded_policy_is_found_from_any_directory(tmp_path, monkeypatch, capsys):
+    """Whether it solves the task is its own affair; what it leaves must be complete either way."""
+    monkeypatch.chdir(tmp_path)
+    code = main(["solve", "ew_unary/held_out-00-0", "--turns", "2"])
+    shown = capsys.readouterr()
+    assert code in (0, 1) and "turn   1/2" in shown.err, shown
+    record = json.loads((tmp_path / "solve-ew_unary-held_out-00-0" / "session.json").read_text())
+    assert record["model"].endswith("warm_start") and record["segments"][0]["text"].startswith("<|system|>")
+    page = (tmp_path / "solve-ew_unary-held_out-00-0" / "report.html").read_text()
+    for event in record["evaluations"]:
+        assert event["verdict"] in page
+    if code == 0:
+        kernel = (tmp_path / "solve-ew_unary-held_out-00-0" / "kernel.py").read_text()
+        assert record["final"]["verdict"] == "pass" and kernel == record["final_kernel"]
+
+
 @pytest.mark.parametrize(
     "arguments, part",
     [

@@ -4,6 +4,7 @@ import ast
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -218,10 +219,35 @@ def test_slow_and_huge_tasks_are_excluded_before_they_take_the_machine(tmp_path)
     slow = "import torch\nwhile True: pass\n"
     # On the meta device its data-dependent size cannot be known; as written it would take 40 TB.
     huge = task_text("x * 2", "torch.rand(int(torch.ones(1).item()) * 10**13)")
-    fixed = [Entry(Task("slow", slow)), Entry(Task("huge", huge))]
-    by_name = {e.name: e.skip for e in fit_all(fixed, {"seconds": 2}, workers=1)}
-    assert "2 s of computing" in by_name["slow"]
-    assert by_name["huge"] == "too large: a tensor of 10000000000000 elements"
+    # Endless at its own size; the reference swallows what it can.
+    endless = task_text("wait(x)", "torch.rand(n, 9)", "n = 100").replace(
+        "class Model", "def wait(x):\n    while len(x) > 60:\n        try:\n            x + 1\n"
+        "        except Exception:\n            pass\n    return x * 2\n\n\nclass Model"
+    )  # fmt: skip
+    fixed = [Entry(Task("slow", slow)), Entry(Task("huge", huge)), Entry(Task("endless", endless))]
+    by_name = {e.name: e for e in fit_all(fixed, {"seconds": 8}, workers=1)}
+    assert "too slow" in by_name["slow"].skip
+    assert by_name["huge"].skip == "too large: a tensor of 10000000000000 elements"
+    assert by_name["endless"].skip == "" and by_name["endless"].cases == "sizes capped at 64"
+
+
+def test_a_killed_check_leaves_no_process_that_goes_on_computing(tmp_path):
+    write(tmp_path / "t" / "endless.py", f"import os\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
+          "while True: pass\n\nclass Model: pass\ndef get_inputs(): return []\n")  # fmt: skip
+    command = [sys.executable, "-m", "atrl_ms.cli", "tasks", "check", "--benchmark", str(tmp_path / "t")]
+    check = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: (tmp_path / "pid").is_file() and (tmp_path / "pid").read_text())
+    check.kill()
+    check.wait()
+    fork = Path(f"/proc/{(tmp_path / 'pid').read_text()}/stat")
+    wait_for(lambda: not fork.exists() or fork.read_text().split()[2] == "Z")
+
+
+def wait_for(condition, seconds=120):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def test_wrong_names_and_roots_are_the_users_to_correct(tmp_path):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from atrl_ms.config import Config, PolicyConfig, apply_override, load_config, validate
+from atrl_ms.config import AgentConfig, Config, PolicyConfig, apply_override, load_config, validate
 from atrl_ms.errors import UserError
 from atrl_ms.evaluate.trained import trained_agent
 from atrl_ms.types import Session, Task
@@ -109,6 +109,12 @@ def settings(args: argparse.Namespace) -> Config:
     return validate(data, "solve")
 
 
+def shorter(agent: AgentConfig, context: int) -> dict[str, Any]:
+    """The agent section for a model with a smaller context; a reply may take half of it at most."""
+    reply = min(agent.max_reply_tokens, context // 2)
+    return agent.model_dump() | {"window": context, "max_reply_tokens": reply}
+
+
 async def solve(task: Task, config: Config, args: argparse.Namespace, out: Path) -> int:
     """Run the session, check its best kernel again in a fresh sandbox, write the files; exit code 0 if it passes."""
     from agent.knowledge import KnowledgeBase
@@ -122,6 +128,9 @@ async def solve(task: Task, config: Config, args: argparse.Namespace, out: Path)
         EndpointPlayer(args.model, args.model_name) if is_url(args.model) else CheckpointPlayer(config)
     )
     async with player:  # before the sandbox: a model that cannot be reached is known at once
+        if 0 < player.context < config.agent.window:
+            view.line(f"the model's context is {player.context} tokens: agent.window is lowered to it")
+            config = validate(config.model_dump() | {"agent": shorter(config.agent, player.context)}, "solve")
         with open_pool(config) as pool:
             session, conversation = await player.play(
                 task,
@@ -177,6 +186,10 @@ class EndpointPlayer:
     def name(self) -> str:
         return self.endpoint.name
 
+    @property
+    def context(self) -> int:
+        return self.endpoint.context
+
     async def play(self, task: Task, **session: Any) -> tuple[Session, Conversation]:
         from agent.chat import run_chat_session
 
@@ -186,6 +199,8 @@ class EndpointPlayer:
 
 class CheckpointPlayer:
     """Plays a session with a checkpoint in this process, token in, token out."""
+
+    context = 0  # checked when it is loaded
 
     def __init__(self, config: Config) -> None:
         from atrl_ms.policy.tokenizer import load_tokenizer

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -30,6 +31,7 @@ from sandbox.tensors import tree_tensors
 ROOMY = 1024  # elements from which a case is large enough for a tail and a loop
 TRIALS = 24  # cases that are tried before a task is given up
 PATIENCE = 8  # of these, degenerate ones without a good one
+SHARES = 4  # one version of a task may take this part of its time
 TOO_LARGE = "too large"
 SLACK = 4  # how much larger than the limit a tensor may be that only serves to make inputs
 
@@ -46,6 +48,28 @@ class FitLimits:
 
 class Unfit(Exception):
     """Why a version of a task cannot be used."""
+
+
+class TooSlow(BaseException):
+    """A version took its share of the time. No `Exception`: a task must not take it for a fault of its own."""
+
+
+@contextlib.contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Raises Unfit once the block has computed for so long: the next version may be faster."""
+
+    def stop(*_: Any) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    except TooSlow:
+        raise Unfit(f"too slow: it was not ready after {seconds:g} s of computing") from None
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def fit(entry: Entry, limits: FitLimits) -> Entry:
@@ -166,10 +190,11 @@ def fit_sizes(entry: Entry, limits: FitLimits) -> Entry:
     Sizes computed from others are first left to follow from them, then halved too.
     """
     try:
-        return admitted(entry, tried(entry.task, limits, real=False), limits)
+        with within(limits.seconds / SHARES):
+            return admitted(entry, tried(entry.task, limits, real=False), limits)
     except Unfit as error:
         reason = error
-    if not str(reason).startswith(TOO_LARGE):
+    if not str(reason).startswith((TOO_LARGE, "too slow")):
         raise reason
     try:
         module = load(entry.task)
@@ -180,11 +205,10 @@ def fit_sizes(entry: Entry, limits: FitLimits) -> Entry:
     for changes, source in versions(entry.task.source, values):
         task = replace(entry.task, source=source)
         try:
-            count = tried(task, limits, real=False)
+            with within(limits.seconds / SHARES):
+                return admitted(replace(entry, task=task, cases=changes), tried(task, limits, real=False), limits)
         except Unfit as error:
             failures.append(str(error))
-            continue
-        return admitted(replace(entry, task=task, cases=changes), count, limits)
     # The most telling failure: one that is not about size, if there is one.
     others = [text for text in failures if not text.startswith(TOO_LARGE)]
     raise Unfit(others[-1] if others else (failures[-1] if failures else str(reason)))
@@ -277,7 +301,7 @@ def fit_cases(order: list[int], version: Callable[[list[int]], Entry], total: in
     begin = time.process_time()
     for i in order[:TRIALS]:
         try:
-            with placed(version([i])) as task:
+            with within(limits.seconds / SHARES), placed(version([i])) as task:
                 size = tried(task, limits, real=True)
                 own = repr(load(task).get_init_inputs()) if "get_init_inputs" in task.source else ""
                 problems = problems_of(task, limits)

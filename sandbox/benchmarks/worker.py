@@ -17,6 +17,7 @@ import torch
 
 from sandbox.benchmarks.entry import Entry
 from sandbox.benchmarks.fit import FitLimits, bare, fit
+from sandbox.isolation import die_with_parent
 from sandbox.profile import aten_trace
 from sandbox.tensors import skip_dynamo
 
@@ -25,7 +26,8 @@ MEMORY = 6 << 30  # address space of a fork
 
 
 def main() -> None:
-    """Serve until the input ends."""
+    """Serve until the input ends, or whoever asks is gone."""
+    die_with_parent()
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever a task prints must not be taken for an answer
     warm_up()
@@ -83,6 +85,7 @@ def child(entry: Entry, limits: FitLimits, writing: int) -> None:
     code = 1
     try:
         os.setsid()
+        die_with_parent()
         null = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(null, descriptor)
