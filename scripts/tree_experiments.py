@@ -49,15 +49,12 @@ from atrl_ms.tree.trainer import ReasoningTrainer
 from atrl_ms.types import Session
 
 ESTIMATORS = ("flat", "expectation", "optimistic", "pessimistic", "hard", "soft")
-ARMS = (*ESTIMATORS, "grpo", "sft")
+ARMS = ("flat", "expectation", "soft", "grpo", "sft", "hard", "optimistic", "pessimistic")
 GRADIENTS: dict[str, dict[str, Any]] = {  # what is measured: changes of the configuration's `tree` section
-    **{name: {"estimator": name} for name in (*ESTIMATORS, "trace", "penalty")},
-    "expectation, values of the group": {"estimator": "expectation", "online": False},
+    **{name: {"estimator": name} for name in ESTIMATORS},
     "expectation, alpha 1": {"estimator": "expectation", "alpha": 1.0},
     "soft, margin 0.1": {"estimator": "soft", "delta": 0.1},
-    "soft, pair edges only": {"estimator": "soft", "delta": 0.0},
     "soft of expectation": {"estimator": "soft", "target": "expectation"},
-    "hard of expectation": {"estimator": "hard", "target": "expectation"},
 }
 RESAMPLES = 2000
 
@@ -288,7 +285,7 @@ def main() -> int:
     parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(ARMS))
-    parser.add_argument("--gradient-repeats", type=int, default=32, help="steps; 0 leaves the gradient variance out")
+    parser.add_argument("--gradient-repeats", type=int, default=20, help="steps; 0 leaves the gradient variance out")
     parser.add_argument("--table", type=Path, metavar="DIR", help="only print the table of DIR")
     args = parser.parse_args()
     if args.table:
