@@ -36,6 +36,18 @@ class SandboxClient:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
+    def start(self) -> None:
+        """See whether the service is there.
+
+        Raises:
+            UserError: it does not answer.
+        """
+        try:
+            self._http.get("/healthz").raise_for_status()
+        except httpx.HTTPError as error:
+            kind = type(error).__name__
+            raise UserError(f"the sandbox service {self._http.base_url} does not answer ({kind})") from None
+
     def submit(self, task: Task, candidate: str, *, seed: int = 0) -> Future[StepFeedback]:
         """Queue one evaluation. The future raises UserError for a task or a token that the service refuses."""
         return self._threads.submit(self._verify, task, candidate, seed)

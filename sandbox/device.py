@@ -16,10 +16,11 @@ from sandbox import toolchain
 from sandbox.compile import AscendArtifact, compile_for_ascend, lower_to_linalg
 from sandbox.execute.memory import GuardedMemory, OutOfBounds
 from sandbox.execute.native import NativeKernel, NativeUnsupported, build_native
+from sandbox.execute.npu import DeviceSpace, NpuLauncher
 from sandbox.execute.runtime import runtime
-from sandbox.profile import eager, machine
+from sandbox.profile import eager, machine, measured
 from sandbox.profile.stage import profile_calls
-from sandbox.replay import replay, watchdog
+from sandbox.replay import HostSpace, replay, watchdog
 from sandbox.toolchain import ToolMissing
 from sandbox.ttir import CompileError, KernelIR
 
@@ -61,7 +62,7 @@ def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
 
     Args:
         request: recording {"kernels", "buffers", "calls"}; blocks; arch; cann; execute (False: compile only);
-            no_compiler (True: act as if bishengir were not installed); params: bytes by name;
+            no_compiler (True: act as if bishengir were not installed); device ("cpu" or "npu"); params: bytes by name;
             cases: list of {"call", "inputs": bytes per input storage}.
 
     Returns:
@@ -76,17 +77,21 @@ def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     try:
         if request["no_compiler"]:
             raise ToolMissing("the Ascend compiler is hidden by option")
-        built = _compile(recording, order, request, report)
+        on_npu = request["device"] == "npu"
+        built = _compile(recording, order, request, report, native=request["execute"] and not on_npu)
     except ToolMissing as error:
         return {"missing": str(error), "uses": [0] * len(order)}, []
     report.compile_seconds = time.perf_counter() - begin
     failed = any(k["error"] for k in report.kernels if k["needed"])
     unsupported = [k for k in report.kernels if k["needed"] and k["unsupported"]]
+    npu_launcher = NpuLauncher(recording["kernels"]) if on_npu else None
+    launch = npu_launcher.launch if npu_launcher else lambda *a: _launch(built, *a)
+    space = DeviceSpace() if on_npu else HostSpace()
     if request["execute"] and not failed and not unsupported:
         request["lenient"] = any(item.native is not None and item.native.wide for item in built.values())
         for case in request["cases"]:
             with watchdog(request["execution"]):
-                result = replay(recording, request, case, lambda *a: _launch(built, *a), blocks)
+                result = replay(recording, request, case, launch, blocks, space)
             report.cases.append(result)
             if result["error"] is not None:
                 break
@@ -96,7 +101,7 @@ def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         first = request["cases"][0]
         if any(op["op"] == "copy" for op in recording["calls"][first["call"]]["ops"]):
             # What do the copies alone give? A kernel that changes nothing is a decoy.
-            bare = replay(recording, request, first, lambda *_: 0.0, blocks)
+            bare = replay(recording, request, first, lambda *_: 0.0, blocks, space)
     header: dict[str, Any] = {
         "kernels": report.kernels,
         "uses": uses,
@@ -107,6 +112,8 @@ def run(request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     }
     if request["profile"] != "off" and not failed:
         _profile(recording, request, built, header)
+        if npu_launcher is not None and report.cases and report.cases[-1]["error"] is None:
+            header["measured"] = measured.to_json(measured.measure_calls(recording, request, npu_launcher, space))
     return header, blocks
 
 
@@ -154,7 +161,7 @@ def _build(ir: KernelIR, request: dict[str, Any], *, native: bool) -> Built:
 
 
 def _compile(
-    recording: dict[str, Any], launches: list[dict[str, Any]], request: dict[str, Any], report: Report
+    recording: dict[str, Any], launches: list[dict[str, Any]], request: dict[str, Any], report: Report, *, native: bool
 ) -> dict[int, Built]:
     """Compile what the launches need; a launch takes the first of its variants that the compiler accepts."""
     built: dict[int, Built] = {}
@@ -166,7 +173,7 @@ def _compile(
         for i, variant in enumerate(op["variants"]):
             index = variant["kernel"]
             if index not in built:
-                built[index] = _build(irs[index], request, native=request["execute"])
+                built[index] = _build(irs[index], request, native=native)
             if built[index].error is None or i + 1 == len(op["variants"]):
                 op["use"] = i if built[index].error is None else 0
                 chosen[op["variants"][op["use"]]["kernel"]] = True

@@ -14,16 +14,18 @@ from typing import Any
 
 from atrl_ms.errors import UserError
 from atrl_ms.types import Stage, StepFeedback, Task, Verdict
-from sandbox import checks, feedback, static_gate, tensors
+from sandbox import checks, feedback, outcome, static_gate, tensors
 from sandbox.checks import Failure
 from sandbox.endings import Infrastructure, lost_recording, lost_replay
+from sandbox.hidden import hidden_variants
 from sandbox.isolation import Limits, Walls
 from sandbox.options import Options
+from sandbox.profile import measured
 from sandbox.profile.stage import CallReport, Profile
 from sandbox.profile.stage import judge as compare_with_eager
 from sandbox.recording import InvalidRecording, validate, validate_header
 from sandbox.replay import OVERTIME
-from sandbox.task import Perturb, Prepared, hidden_variants, prepare
+from sandbox.task import Perturb, Prepared, prepare
 from sandbox.toolchain import cache_root
 from sandbox.verdict import score
 from sandbox.zygote import Outcome, Zygote, ZygoteDied
@@ -63,8 +65,6 @@ class LocalJudge:
         for zygote in self._zygotes.values():
             zygote.close()
         self._zygotes.clear()
-
-    # ------------------------------------------------------------ stages
 
     def verify(self, task: Task, candidate: str, seed: int = 0) -> StepFeedback:
         """Judge one candidate.
@@ -154,19 +154,19 @@ class LocalJudge:
             "groups": tensors.pack(calls),
         }
         limits = self._limits(self.options.timeout * RECORD_SHARE)
-        outcome = self._zygote(interpret=False).run("record", request, limits)
-        header = outcome.reply
+        ended = self._zygote(interpret=False).run("record", request, limits)
+        header = ended.reply
         if header is None or "broken" in header:
-            raise lost_recording(outcome)
+            raise lost_recording(ended)
         inputs = [[t.untyped_storage().nbytes() for t in tensors.tree_tensors(group)] for group in calls]
         params = {k: v.untyped_storage().nbytes() for k, v in prepared.state.items()}
         try:
             validate_header(header)
             checks.check_stop(header)
-            validate(header, len(outcome.blocks), inputs, params)
+            validate(header, len(ended.blocks), inputs, params)
         except (InvalidRecording, KeyError, TypeError, AttributeError) as error:
             raise Failure("cheat", "record", [f"the candidate corrupted the recording: {error}"]) from error
-        return header, outcome.blocks
+        return header, ended.blocks
 
     def _device(
         self,
@@ -178,7 +178,7 @@ class LocalJudge:
     ) -> None:
         """Compile for Ascend, replay, compare."""
         begin = time.monotonic()
-        early = checks.structure_failure(recording, prepared)
+        early = outcome.structure_failure(recording, prepared)
         request = {
             "recording": {k: recording[k] for k in ("kernels", "sources", "buffers", "calls")},
             "blocks": [bytes(b) for b in blocks],
@@ -186,6 +186,7 @@ class LocalJudge:
             "cann": self.options.cann,
             "execute": early is None,
             "execution": self.options.execution,
+            "device": self.options.device,
             "no_compiler": "bishengir" in self.options.hide,
             "profile": "off" if progress.details.get("hidden") else self.options.profile,
             "params": {k: checks.storage_bytes(v) for k, v in prepared.state.items()},
@@ -194,10 +195,10 @@ class LocalJudge:
                 for case in prepared.cases
             ],
         }
-        outcome = self._zygote(interpret=False).run("device", request, self._limits(self._left(progress), replay=True))
-        header = outcome.reply
+        ended = self._zygote(interpret=False).run("device", request, self._limits(self._left(progress), replay=True))
+        header = ended.reply
         if header is None or "broken" in header:
-            raise self._lost_device(outcome, progress)
+            raise self._lost_device(ended, progress)
         if "missing" in header:
             self._without_compiler(candidate, request, header, progress, prepared, early)
             return
@@ -208,8 +209,8 @@ class LocalJudge:
         if early is not None:
             raise early
         begin = time.monotonic()
-        progress.details["executor"] = "native"
-        results, data = header, outcome.blocks
+        progress.details["executor"] = "npu" if self.options.device == "npu" else "native"
+        results, data = header, ended.blocks
         unsupported = [k for k in needed if k["unsupported"]]
         if unsupported:
             progress.details["executor"] = "interpreter"
@@ -251,7 +252,7 @@ class LocalJudge:
         begin: float,
     ) -> None:
         """Judge the replayed cases."""
-        failures, progress.passed = checks.judge_cases(results, data, recording, prepared, self.options)
+        failures, progress.passed = outcome.judge_cases(results, data, recording, prepared, self.options)
         if failures:
             lines = feedback.group([(f.details["case"], "; ".join(f.lines)) for f in failures], progress.total)
             details = {"failed_cases": [f.details["case"] for f in failures]}
@@ -298,6 +299,10 @@ class LocalJudge:
         begin = time.monotonic()
         calls = [CallReport.from_json(call) for call in header["profile"]]
         profile = compare_with_eager(calls, prepared.aten, self.options.arch)
+        if "measured" in header:
+            hints = [] if profile is None else profile.feedback[1:]
+            times = measured.from_json(header["measured"])
+            profile = measured.judge(times, self._eager(prepared), calls, hints)
         if profile is None:
             return
         progress.profile = profile
@@ -306,23 +311,33 @@ class LocalJudge:
         speed = profile.speedup
         progress.stages.append(Stage("profile", True, seconds, f"{speed.value:.2f}x eager ({speed.kind})"))
 
+    def _eager(self, prepared: Prepared) -> list[float]:
+        """Microseconds of eager PyTorch on the device for every group, measured once per task."""
+        if prepared.eager_us is None:
+            limits = self._limits(self.options.timeout, replay=True)
+            reply = self._zygote(interpret=False).run("eager", prepared.eager_request(), limits).reply or {}
+            if "us" not in reply:
+                raise Infrastructure(f"eager PyTorch was not measured: {reply.get('broken', 'no answer')}")
+            prepared.eager_us = reply["us"]
+        return prepared.eager_us
+
     def _interpret(
         self, candidate: str, request: dict[str, Any], uses: list[int], progress: Progress, *, probe: bool
     ) -> tuple[dict[str, Any], list[memoryview]]:
         """Replay with Triton's interpreter; with `probe` only to see whether one program of each launch ends."""
         execution = min(self._left(progress), self.options.execution if probe else self.options.timeout)
         request = {**request, "source": candidate, "uses": uses, "probe": probe, "execution": execution}
-        outcome = self._zygote(interpret=True).run("interpret", request, self._limits(execution + 2.0, replay=True))
-        header = outcome.reply
-        if outcome.exit_code == OVERTIME or outcome.timed_out:
+        ended = self._zygote(interpret=True).run("interpret", request, self._limits(execution + 2.0, replay=True))
+        header = ended.reply
+        if ended.exit_code == OVERTIME or ended.timed_out:
             raise Failure("timeout", "execute", [f"a kernel did not finish within {execution:.0f} s (endless loop?)"])
         if probe:
             return {}, []
         if header is None or "broken" in header:
-            raise self._lost_device(outcome, progress)
+            raise self._lost_device(ended, progress)
         if "unsupported" in header:
             raise Infrastructure(f"neither native execution nor the interpreter can run this: {header['unsupported']}")
-        return header, outcome.blocks
+        return header, ended.blocks
 
     def _left(self, progress: Progress) -> float:
         """Seconds of the evaluation's budget, at least 2 for what is under way."""
@@ -343,8 +358,6 @@ class LocalJudge:
         progress.stages.append(Stage("compile", True, time.monotonic() - begin, f"{len(kernels)} kernels"))
         progress.reached = "compile"
 
-    # ------------------------------------------------------------ helpers
-
     def _limits(self, seconds: float, replay: bool = False) -> Limits:
         memory = self.options.memory * (20 if replay else 1)  # guard pages are address space only
         # Seconds are meant for a machine with time to spare: a crowded one grants proportionally more.
@@ -358,8 +371,8 @@ class LocalJudge:
             zygote.wait_ready()
         return self._zygotes[interpret]
 
-    def _lost_device(self, outcome: Outcome, progress: Progress) -> Exception:
-        error, compiled = lost_replay(outcome, self.options.execution)
+    def _lost_device(self, ended: Outcome, progress: Progress) -> Exception:
+        error, compiled = lost_replay(ended, self.options.execution)
         if compiled:
             progress.reached = "compile"
         return error

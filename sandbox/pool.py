@@ -18,12 +18,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from atrl_ms.errors import UserError
 from atrl_ms.types import Stage, StepFeedback, Task
 from sandbox import wire
+from sandbox.devices import choose, missing
 from sandbox.options import Options
 
 START_SECONDS = 600.0  # torch and triton on a busy machine
@@ -253,7 +255,8 @@ class SandboxPool:
             worker.close()
 
     def _start(self, index: int) -> _Worker:
-        worker = _Worker(self.options, self.devices[index % len(self.devices)])
+        device = choose(self.options.device, missing() if self.options.device != "cpu" else [])
+        worker = _Worker(replace(self.options, device=device), self.devices[index % len(self.devices)])
         self.losses = worker.losses
         return worker
 

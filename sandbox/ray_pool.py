@@ -138,6 +138,9 @@ class RayPool(SandboxPool):
         self._count = threading.Lock()
         super().__init__(chosen, workers, max_pending)
 
+    def start(self) -> None:
+        """Nothing to do: the cluster was asked when the pool was made, and workers are placed before they take jobs."""
+
     def _serve(self, index: int) -> None:
         """Place a worker before taking a job: jobs wait for workers, never for a host that is not there."""
         worker: _RayWorker | None = None

@@ -49,12 +49,39 @@ def watchdog(seconds: float) -> Iterator[None]:
         thread.join()
 
 
+class HostSpace:
+    """Guarded memory and data movement on this CPU. `sandbox.execute.npu.DeviceSpace` is the same on a device."""
+
+    def allocate(self, size: int, placement: Placement, poison: int, lenient: bool) -> GuardedMemory:
+        return GuardedMemory(size, placement, poison, lenient=lenient)
+
+    @staticmethod
+    def _view(memories: dict[int, GuardedMemory], view: dict[str, Any]) -> Any:
+        memory = memories[view["buffer"]]
+        return movement.array(memory.address, memory.size, view)
+
+    def copy(self, memories: dict[int, GuardedMemory], op: dict[str, Any]) -> None:
+        dst, src = op["dst"], op["src"]
+        movement.move(self._view(memories, dst), self._view(memories, src), dst["dtype"], src["dtype"])
+
+    def fill(self, memories: dict[int, GuardedMemory], op: dict[str, Any]) -> None:
+        movement.fill(self._view(memories, op["dst"]), op["bits"])
+
+    def point(self, memory: GuardedMemory, at: int, value: int) -> None:
+        ctypes.memmove(memory.address + at, value.to_bytes(8, "little"), 8)
+
+
 # launch(operation, memories by buffer, reverse) -> seconds
 Launcher = Callable[[dict[str, Any], dict[int, GuardedMemory], bool], float]
 
 
 def replay(
-    recording: dict[str, Any], request: dict[str, Any], case: dict[str, Any], launch: Launcher, blocks: list[bytes]
+    recording: dict[str, Any],
+    request: dict[str, Any],
+    case: dict[str, Any],
+    launch: Launcher,
+    blocks: list[bytes],
+    space: Any = None,
 ) -> dict[str, Any]:
     """Replay one case twice.
 
@@ -64,6 +91,7 @@ def replay(
             touches lanes that its masks exclude (see `GuardedMemory`).
         case: "call" and "inputs" (bytes of every input storage).
         blocks: receives the storages of outputs and inputs after the first run, then the second's that differ.
+        space: where memory lies; guarded memory of this CPU by default.
 
     Returns:
         {"error": None or a description, "unstable": positions that differ, "blocks", "seconds", "kernel_seconds"}.
@@ -72,14 +100,15 @@ def replay(
     result: dict[str, Any] = {"error": None, "unstable": [], "blocks": 0, "seconds": 0.0, "kernel_seconds": 0.0}
     call = recording["calls"][case["call"]]
     runs: list[list[bytes]] = []
+    space = space or HostSpace()
     for placement, poison, reverse in RUNS:
         if runs and time.perf_counter() - begin > SECOND_RUN_LIMIT:
             runs.append(runs[0])
             break
         memories: dict[int, GuardedMemory] = {}
         try:
-            _place(recording, request, case, memories, placement, poison)
-            result["kernel_seconds"] = _operate(call, request, memories, launch, reverse)
+            place(recording, request, case, memories, placement, poison, space)
+            result["kernel_seconds"] = operate(call, request, memories, launch, reverse, space)
             runs.append(_collect(recording, call, case, memories))
         except OutOfBounds as error:
             result["error"] = {
@@ -109,18 +138,19 @@ def replay(
     return result
 
 
-def _place(
+def place(
     recording: dict[str, Any],
     request: dict[str, Any],
     case: dict[str, Any],
-    memories: dict[int, GuardedMemory],
+    memories: dict[int, Any],
     placement: Placement,
     poison: int,
+    space: Any,
 ) -> None:
     """New guarded memory for every buffer of the call; inputs and parameters get their content."""
     for index in sorted(used_buffers(recording["calls"][case["call"]])):
         buffer = recording["buffers"][index]
-        memory = memories[index] = GuardedMemory(
+        memory = memories[index] = space.allocate(
             buffer["nbytes"], placement, poison, lenient=request.get("lenient", False)
         )
         if buffer["kind"] == "input" and buffer["call"] == case["call"]:
@@ -129,26 +159,25 @@ def _place(
             memory.write(request["params"][buffer["name"]])
 
 
-def _operate(
-    call: dict[str, Any], request: dict[str, Any], memories: dict[int, GuardedMemory], launch: Launcher, reverse: bool
+def operate(
+    call: dict[str, Any],
+    request: dict[str, Any],
+    memories: dict[int, Any],
+    launch: Launcher,
+    reverse: bool,
+    space: Any,
 ) -> float:
     """Run the operations of a call; returns seconds spent in kernels."""
-
-    def view(data: dict[str, Any]) -> Any:
-        memory = memories[data["buffer"]]
-        return movement.array(memory.address, memory.size, data)
-
     seconds = 0.0
     for op in call["ops"]:
         if op["op"] == "set":
             memories[op["buffer"]].write(request["blocks"][op["block"]])
         elif op["op"] == "address":
-            value = memories[op["target"]].address + op["offset"]
-            ctypes.memmove(memories[op["buffer"]].address + op["at"], value.to_bytes(8, "little"), 8)
+            space.point(memories[op["buffer"]], op["at"], memories[op["target"]].address + op["offset"])
         elif op["op"] == "fill":
-            movement.fill(view(op["dst"]), op["bits"])
+            space.fill(memories, op)
         elif op["op"] == "copy":
-            movement.move(view(op["dst"]), view(op["src"]), op["dst"]["dtype"], op["src"]["dtype"])
+            space.copy(memories, op)
         else:
             seconds += launch(op, memories, reverse)
     return seconds

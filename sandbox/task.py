@@ -5,7 +5,6 @@ Task files are the user's own and trusted; candidates never see this process.
 
 from __future__ import annotations
 
-import ast
 import copy
 import functools
 import hashlib
@@ -13,7 +12,7 @@ import os
 import random
 import types
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -22,7 +21,7 @@ import torch
 from atrl_ms.errors import UserError
 from atrl_ms.types import Task
 from sandbox.profile import aten_trace
-from sandbox.tensors import digest, is_constant, tree_tensors
+from sandbox.tensors import digest, is_constant, pack, tree_tensors
 
 Perturb = Literal["each", "alike", "none"]
 SETS = ("drawn", "signed", "blocks")
@@ -44,6 +43,7 @@ class Case:
 class Prepared:
     """A task ready to judge candidates."""
 
+    task: Task
     init: list[Any]
     weight_seed: int
     state: dict[str, torch.Tensor]
@@ -53,7 +53,19 @@ class Prepared:
     groups: list[list[Any]]  # one draw of inputs per shape group: shapes, dtypes, strides
     cases: list[Case] = field(default_factory=list)
     aten: list[list[dict[str, Any]]] = field(default_factory=list)  # the reference's operations for each shape group
-    notes: list[str] = field(default_factory=list)
+    eager_us: list[float] | None = None  # of every shape group, once it was measured on a device
+
+    def eager_request(self) -> dict[str, Any]:
+        """What the process needs that measures the reference on a device (`sandbox.profile.measured.run`)."""
+        return {
+            "name": self.task.name,
+            "source": self.task.source,
+            "directory": self.task.directory,
+            "init": pack(self.init),
+            "groups": pack(self.groups),
+            "weight_seed": self.weight_seed,
+            "training": self.training,
+        }
 
 
 def load(task: Task) -> types.ModuleType:
@@ -128,7 +140,7 @@ def prepare(task: Task, seed: int, *, perturb: Perturb = "each", fixed: tuple[in
         raise UserError(f"{task.name}: the reference fails: {type(error).__name__}: {error}") from error
     built = {k: v for k, v in model.state_dict().items() if isinstance(v, torch.Tensor) and v.is_floating_point()}
     initial = {k: name for k, v in built.items() if (name := digest(v))}
-    prepared = Prepared(init, base + 2, {}, initial, {}, model.training, groups)
+    prepared = Prepared(task, init, base + 2, {}, initial, {}, model.training, groups)
     if perturb != "none":
         prepared.moved = _perturb(model, groups, base + 4, perturb == "alike")
     prepared.state = {k: v.detach().clone() for k, v in model.state_dict().items() if isinstance(v, torch.Tensor)}
@@ -327,78 +339,3 @@ def _blocks(values: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     spikes = torch.randint(0, out.numel(), (max(1, out.numel() // 257),), generator=generator)
     out.view(-1)[spikes] *= 12.0
     return out
-
-
-# ---------------------------------------------------------------- hidden shapes
-
-MAX_SIZE = 1 << 22  # elements that a hidden shape may have per input
-
-
-def hidden_variants(task: Task) -> list[Task]:
-    """The task at other sizes: its module-level integer constants made prime, smaller and larger.
-
-    Only for tasks with a single shape. Sizes at which the reference does not run are left out; where constants depend
-    on each other (heads and width), the first one that may change alone does.
-    """
-    module = load(task)
-    if hasattr(module, "get_input_groups"):
-        return []
-    sizes = _size_constants(task.source)
-    if not sizes:
-        return []
-    smaller = {name: _prime_below(value) for name, value in sizes.items() if value > 4}
-    found = []
-    for name, choices in (
-        ("smaller", [smaller, *({n: v} for n, v in smaller.items())]),
-        ("larger", [{n: _prime_above(v)} for n, v in sizes.items()]),
-    ):
-        variants = (_with_constants(task, f"{task.name} {name}", choice) for choice in choices if choice)
-        found += [v for v in variants if _runs(v)][:1]
-    return found
-
-
-def _size_constants(source: str) -> dict[str, int]:
-    """Top-level `NAME = INTEGER` with a value of at least 2, in order."""
-    found = {}
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            value = node.value.value if isinstance(node.value, ast.Constant) else None
-            if type(value) is int and value >= 2:
-                found[node.targets[0].id] = value
-    return found
-
-
-def _with_constants(task: Task, name: str, values: dict[str, int]) -> Task:
-    tree = ast.parse(task.source)
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in values:
-            node.value = ast.Constant(values[node.targets[0].id])
-    return replace(task, name=name, source=ast.unparse(ast.fix_missing_locations(tree)))
-
-
-def _runs(task: Task) -> bool:
-    """The reference accepts the sizes, within the memory that a case may take."""
-    try:
-        module = load(task)
-        set_seeds(0)
-        model = module.Model(*(module.get_init_inputs() if hasattr(module, "get_init_inputs") else []))
-        inputs = draw(module, 0)[0]
-        if any(t.numel() > MAX_SIZE for t in tree_tensors(inputs)):
-            return False
-        with torch.no_grad():
-            outputs = tree_tensors(model(*inputs))
-    except Exception:
-        return False
-    return all(t.numel() for t in outputs)
-
-
-def _is_prime(n: int) -> bool:
-    return n > 1 and all(n % d for d in range(2, int(n**0.5) + 1))
-
-
-def _prime_below(n: int) -> int:
-    return next(p for p in range(n - 1, 1, -1) if _is_prime(p))
-
-
-def _prime_above(n: int) -> int:
-    return next(p for p in range(n + 1, 2 * n + 2) if _is_prime(p))

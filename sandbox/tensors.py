@@ -95,3 +95,13 @@ def digest(tensor: torch.Tensor) -> str:
 def is_constant(tensor: torch.Tensor) -> bool:
     """A floating-point tensor of one value, as weights of normalisations are before training."""
     return bool(tensor.is_floating_point() and tensor.numel() and (tensor == tensor.flatten()[0]).all())
+
+
+def element_bytes(tensor: torch.Tensor) -> torch.Tensor:
+    """(..., bytes per element)."""
+    return tensor.contiguous().unsqueeze(-1).view(torch.uint8)
+
+
+def same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Equal shapes and bytes: NaN equals itself, -0.0 does not equal 0.0."""
+    return a.shape == b.shape and torch.equal(element_bytes(a), element_bytes(b))

@@ -32,6 +32,7 @@ ROLES = {
     "record": ("sandbox.recorder", False),
     "device": ("sandbox.device", True),
     "interpret": ("sandbox.execute.interpreter", False),
+    "eager": ("sandbox.profile.measured", True),
 }
 REPLY_LIMIT = 512 << 20
 
@@ -272,9 +273,8 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     config = json.loads(sys.argv[2])
     importlib.import_module("sandbox.tensors").skip_dynamo()
-    for role, (module, _) in ROLES.items():
-        if (role == "interpret") == config["interpret"]:
-            importlib.import_module(module).warm_up()
+    for role in ("interpret",) if config["interpret"] else ("record", "device"):
+        importlib.import_module(ROLES[role][0]).warm_up()
     _serve(control, config)
 
 

@@ -9,11 +9,13 @@ infrastructure error, or a score outside [0, 1].
 from __future__ import annotations
 
 import argparse
+import ast
 import io
 import random
 import sys
 import time
 import tokenize
+import warnings
 from collections import Counter, deque
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from tqdm import tqdm
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
+import verify_cases_honest  # noqa: F401 (adds its candidates)
 from verify_cases import CASES
 
 from atrl_ms.errors import UserError
@@ -46,11 +49,26 @@ TOKENS = [
 
 
 def mutate(source: str, rng: random.Random) -> str:
-    """One to three random edits."""
+    """One or two random edits; four in five times of those that still parse, so that later stages see them too."""
     edits = (drop_line, copy_line, swap_lines, change_token, drop_token, flip_character)
-    for edit in rng.choices(edits, weights=(2, 1, 1, 8, 1, 1), k=rng.randint(1, 2)):
-        source = edit(source, rng)
-    return source
+    tries = 30 if rng.random() < 0.8 else 1
+    for _ in range(tries):
+        mutated = source
+        for edit in rng.choices(edits, weights=(2, 1, 1, 8, 1, 1), k=rng.randint(1, 2)):
+            mutated = edit(mutated, rng)
+        if mutated != source and (tries == 1 or parses(mutated)):
+            break
+    return mutated
+
+
+def parses(source: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(source)
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def drop_line(source: str, rng: random.Random) -> str:

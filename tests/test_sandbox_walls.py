@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from verify_cases import CASES, HEAD, RELU, RELU_TASK, model
 from atrl_ms.errors import UserError
 from atrl_ms.types import Task
 from sandbox import isolation
+from sandbox.devices import missing
 from sandbox.options import Options
 from sandbox.pool import SandboxPool
 
@@ -118,6 +120,42 @@ def test_without_the_ascend_compiler_correctness_is_still_judged():
         assert result.verdict == "pass", result.feedback
         assert result.details["executor"] == "interpreter"
         assert "not compiled for Ascend" in result.details["losses"][0]
+
+
+def verify_command(tmp_path, *options, **environment):
+    """`atrl verify` as a user runs it: (exit code, verdict as JSON, what it said on stderr)."""
+    for name, text in (("task.py", TASK.source), ("kernel.py", HONEST)):
+        (tmp_path / name).write_text(text)
+    command = [sys.executable, "-m", "atrl_ms.cli", "verify", "task.py", "kernel.py", "--json", "-", *options]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    run = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    return run.returncode, json.loads(run.stdout), run.stderr
+
+
+def test_path_without_bubblewrap_says_what_is_lost_and_judges(tmp_path):
+    if not isolation.probe(hide=frozenset({"bwrap"})).enough:
+        pytest.skip("this machine offers no second way to isolate")
+    (tmp_path / "bin").mkdir()
+    code, result, said = verify_command(tmp_path, PATH=str(tmp_path / "bin"))
+    assert (code, result["verdict"], result["details"]["isolation"]) == (0, "pass", "landlock")
+    assert "bubblewrap is missing" in said and "install it" in said
+    assert result["details"]["executor"] == "native"
+
+
+def test_compiler_release_that_is_not_installed_says_what_is_lost_and_judges(tmp_path):
+    """An empty cache directory holds no releases side by side."""
+    cache = str(tmp_path / "cache")
+    code, result, said = verify_command(tmp_path, "--cann", "ascendnpu-ir-1.0.0", "--timeout", "90", ATRL_CACHE=cache)
+    assert (code, result["verdict"], result["details"]["executor"]) == (0, "pass", "interpreter")
+    assert "not compiled for Ascend" in said and "pip install" in said
+    assert result["speedup"] is None
+
+
+def test_npu_that_is_not_there_is_refused_in_one_line():
+    if not missing():
+        pytest.skip("this machine has an NPU")
+    with SandboxPool(Options(device="npu"), workers=1) as pool, pytest.raises(UserError, match="--device npu: "):
+        pool.submit(TASK, HONEST).result()
 
 
 def test_dead_worker_is_replaced_and_its_job_retried(pool):

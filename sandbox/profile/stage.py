@@ -89,7 +89,7 @@ class Profile:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "kind": KIND,
+            "kind": self.speedup.kind,
             "kernel_us": round(self.kernel_us, 3),
             "eager_us": round(self.eager_us, 3),
             "speedup": round(self.speedup.value, 4),
