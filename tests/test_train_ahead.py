@@ -151,7 +151,7 @@ def test_a_serving_engine_that_dies_in_mid_step_ends_the_run_with_a_remedy(tmp_p
         return await generate(request)
 
     parts.engine.generate = served_elsewhere
-    monkeypatch.setattr(parts_module, "build_parts", contextmanager(lambda config, ranks: iter([parts])))
+    monkeypatch.setattr(parts_module, "build_parts", contextmanager(lambda config, run, ranks: iter([parts])))
     with pytest.raises(UserError, match=f"SGLang at .*; start the engine again and continue with --resume {run.path}"):
         command.train(config, run, Ranks())
     steps = [r["step"] for r in read_metrics(run.metrics_file)]

@@ -14,10 +14,10 @@ import pytest
 from session_factory import make_session
 
 from atrl_ms.train.checkpoint import Position
-from atrl_ms.train.exchange import gather_groups, share_state
+from atrl_ms.train.exchange import gather_groups, share_state, share_tasks
 from atrl_ms.train.parallel import Ranks
 from atrl_ms.train.watch import FAILED
-from atrl_ms.types import Group
+from atrl_ms.types import Group, Task
 
 WORKER = Path(__file__).parent / "watch_worker.py"
 
@@ -114,6 +114,9 @@ def test_state_and_sums_travel_without_loss():
 
     got, arrays = share_state(Follower(1, 2), Position(0, 0, 0, 3), {})
     assert got == position and arrays["first.w"].tobytes() == state["first.w"].tobytes() and arrays["step"] == 7
+    tasks = [Task("a", "code", "f", directory="/d")], [Task("b", "other", held_out=True)]
+    share_tasks(Leader(0, 2), lambda: tasks)
+    assert share_tasks(Follower(1, 2), lambda: ([], [])) == tasks
     big = np.array([2.0**53 - 1, 1.0, 0.1])
     total = OneOfTwo(1, 2, (np.zeros(3).tobytes(),)).total(big)
     assert total.tolist() == big.tolist()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from atrl_ms.evaluate.sessions import session_from_json, session_to_json
 from atrl_ms.train.checkpoint import Position
 from atrl_ms.train.parallel import Ranks
-from atrl_ms.types import Group, Session
+from atrl_ms.types import Group, Session, Task
 
 
 def gather_sessions(ranks: Ranks, own: Sequence[Session]) -> list[Session]:
@@ -43,3 +43,12 @@ def share_state(ranks: Ranks, position: Position, optimizer: dict[str, np.ndarra
     data = json.loads(ranks.from_leader(json.dumps(asdict(position)).encode()))
     with np.load(io.BytesIO(ranks.from_leader(file.getvalue()))) as arrays:
         return Position(**data), dict(arrays)
+
+
+def share_tasks(ranks: Ranks, find: Callable[[], tuple[list[Task], list[Task]]]) -> tuple[list[Task], list[Task]]:
+    """The leader's tasks to train on and to evaluate on, on every rank: only its disk has the run; collective."""
+    if ranks.size == 1:
+        return find()
+    message = json.dumps([[asdict(task) for task in part] for part in find()]) if ranks.leader else ""
+    train, held_out = json.loads(ranks.from_leader(message.encode()))
+    return [Task(**task) for task in train], [Task(**task) for task in held_out]

@@ -17,6 +17,7 @@ from atrl_ms.policy.policy import load_policy, restore_policy, save_policy
 from atrl_ms.policy.tokenizer import load_tokenizer
 from atrl_ms.policy.weights import load_checkpoint
 from atrl_ms.rollout.engines import open_engine
+from atrl_ms.train.exchange import share_tasks
 from atrl_ms.train.learner import Learner
 from atrl_ms.train.optim import OptimizerSettings
 from atrl_ms.train.parallel import Ranks, local_device
@@ -67,7 +68,7 @@ def build_parts(config: Config, run: RunDir, ranks: Ranks | None = None) -> Iter
     ranks = ranks or Ranks()
     if ranks.size > 1 and config.engine.kind != "native":
         raise UserError(f"engine.kind {config.engine.kind}: one process trains with a serving engine, not {ranks.size}")
-    tasks, held_out = training_tasks(config, run)
+    tasks, held_out = share_tasks(ranks, lambda: training_tasks(config, run))
     directory = config.policy.directory
     tokenizer = load_tokenizer(directory)
     model = load_policy(config.policy)
