@@ -27,6 +27,10 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
 
+Projection = Literal["qkv", "out", "gate_up", "down"]
+PROJECTIONS: tuple[Projection, ...] = ("qkv", "out", "gate_up", "down")
+
+
 class PolicyConfig(Section):
     """The policy network (atrl_ms/policy)."""
 
@@ -36,8 +40,8 @@ class PolicyConfig(Section):
         0, ge=0, description="rank of low-rank adapters, the only weights trained; 0 for all weights"
     )
     lora_alpha: float = Field(16.0, gt=0, description="an adapter's product is multiplied by lora_alpha / lora_rank")
-    lora_targets: list[Literal["qkv", "out", "gate_up", "down"]] = Field(
-        ["qkv", "out", "gate_up", "down"], description="projections that get an adapter"
+    lora_targets: list[Projection] = Field(
+        default_factory=lambda: list(PROJECTIONS), description="projections that get an adapter"
     )
 
     @model_validator(mode="after")
@@ -399,8 +403,8 @@ def validate(data: dict[str, Any], origin: str) -> Config:
             key = ".".join(str(part) for part in fault["loc"])
             if fault["type"] == "extra_forbidden":
                 faults.append(f"unknown key '{key}'{suggestion(fault['loc'])}")
-            elif fault["type"] == "value_error":  # of a whole section: it names the numbers itself
-                faults.append(f"{key}: {fault['msg'].removeprefix('Value error, ')}")
+            elif fault["type"] == "value_error":  # of a whole section, or of several: it names the keys itself
+                faults.append(": ".join(filter(None, [key, fault["msg"].removeprefix("Value error, ")])))
             else:
                 faults.append(f"{key}: {fault['msg']} (got {fault['input']!r})")
         raise UserError(f"{origin}: {'; '.join(faults)}") from error

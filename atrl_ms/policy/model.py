@@ -15,11 +15,11 @@ import mindspore as ms
 import numpy as np
 from mindspore import Parameter, Tensor, nn
 
+from atrl_ms.config import PROJECTIONS
 from atrl_ms.policy import ops as po
 from atrl_ms.policy.config import ModelConfig, rope_tables
 
 ops = ms.ops
-PROJECTIONS = ("qkv", "out", "gate_up", "down")
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def load_policy(settings: PolicyConfig) -> nn.Cell:
     Raises:
         UserError: a checkpoint that cannot be read or that the backend does not support.
     """
-    config = read_config(settings.checkpoint)
+    config = read_config(settings.directory)
     if settings.backend == "mindformers":
         from atrl_ms.policy.mindformers_qwen3 import build_mindformers
 
@@ -32,7 +32,7 @@ def load_policy(settings: PolicyConfig) -> nn.Cell:
         if settings.lora_rank:
             lora = Lora(settings.lora_rank, settings.lora_alpha, tuple(settings.lora_targets))
         model = build_model(config, lora=lora)
-    load_weights(model, settings.checkpoint)
+    load_weights(model, settings.directory)
     return model
 
 

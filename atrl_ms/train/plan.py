@@ -51,8 +51,17 @@ def parameter_count(model: ModelConfig) -> int:
     )
 
 
+def trained_count(config: Config, model: ModelConfig) -> int:
+    """Parameters that get gradients: all, or those of the adapters."""
+    if not config.policy.lora_rank:
+        return parameter_count(model)
+    d, q, kv, f = model.hidden_size, model.query_size, model.kv_size, model.intermediate_size
+    sides = {"qkv": d + q + 2 * kv, "out": q + d, "gate_up": d + 2 * f, "down": f + d}  # inputs + outputs
+    return config.policy.lora_rank * model.num_hidden_layers * sum(sides[t] for t in config.policy.lora_targets)
+
+
 def activation_bytes(model: ModelConfig, shape: tuple[int, int]) -> int:
-    """What the backward pass keeps of one micro-batch (B, T).
+    """What the backward pass keeps of one micro-batch (B, T), without recompute.
 
     Per token and layer the inputs of the matrix products (about 4 D + 2 query + 2 key/value + 3 F), per layer the
     attention probabilities (B, H, T, T), and the logits three times (themselves, log-softmax, gradient).
@@ -80,7 +89,7 @@ def make_plan(config: Config) -> Plan:
             f"agent.window {agent.window} is not larger than max_reply_tokens + feedback_tokens = {reserve}: "
             "no task would fit"
         )
-    parameters = parameter_count(model)
+    parameters, trained = parameter_count(model), trained_count(config, model)
     sessions = train.groups_per_step * train.group_size
     if config.policy.backend == "mindformers":
         spread = spread_over_devices(config, model, parameters)
@@ -93,9 +102,9 @@ def make_plan(config: Config) -> Plan:
     moments = 1 if train.optimizer == "muon" else 2
     memory = {
         "parameters": FLOAT * parameters,
-        "gradient sums": FLOAT * parameters,
-        "gradients of one micro-batch": FLOAT * parameters,
-        f"optimizer moments ({train.optimizer})": FLOAT * moments * parameters,
+        "gradient sums": FLOAT * trained,
+        "gradients of one micro-batch": FLOAT * trained,
+        f"optimizer moments ({train.optimizer})": FLOAT * moments * trained,
         "activations of one micro-batch": max(activation_bytes(model, shape) for shape in shapes),
     }
     if engine.kind == "native":
