@@ -225,9 +225,11 @@ def test_slow_and_huge_tasks_are_excluded_before_they_take_the_machine(tmp_path)
         "        except Exception:\n            pass\n    return x * 2\n\n\nclass Model"
     )  # fmt: skip
     fixed = [Entry(Task("slow", slow)), Entry(Task("huge", huge)), Entry(Task("endless", endless))]
+    fixed.append(Entry(Task("wide", task_text("x[:, None] * x", "torch.rand(3000)"))))
     by_name = {e.name: e for e in fit_all(fixed, {"seconds": 8}, workers=1)}
     assert "too slow" in by_name["slow"].skip
     assert by_name["huge"].skip == "too large: a tensor of 10000000000000 elements"
+    assert by_name["wide"].skip == "too large: 9000000 elements of outputs"
     assert by_name["endless"].skip == "" and by_name["endless"].cases == "sizes capped at 64"
 
 

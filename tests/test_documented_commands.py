@@ -43,6 +43,7 @@ SHORTER = {
     "atrl train configs/quickstart.yaml --set tasks.suite=my_tasks --dry-run": "",
     "atrl eval configs/eval_builtin.yaml --set tasks.suite=my_tasks": "sandbox.workers=1",
     "atrl eval configs/eval_builtin.yaml --set eval.policy=kernels": "tasks.families=[softmax] tasks.limit=1",
+    "atrl eval configs/eval_builtin.yaml --set name=header": "tasks.limit=1 agent.max_turns=1",
     "atrl eval configs/eval_builtin.yaml --resume": "--set tasks.limit=1 eval.samples=1 agent.max_turns=1",
     "atrl eval configs/eval_builtin.yaml": "--set tasks.limit=1 eval.samples=1 agent.max_turns=1",
     "atrl eval configs/eval_kernelbench.yaml": "tasks.limit=1 agent.max_turns=1",

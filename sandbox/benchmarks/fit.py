@@ -6,6 +6,7 @@ Runs in a worker process (imports torch); everything here runs the reference, no
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import math
 import signal
@@ -33,6 +34,7 @@ TRIALS = 24  # cases that are tried before a task is given up
 PATIENCE = 8  # of these, degenerate ones without a good one
 SHARES = 4  # one version of a task may take this part of its time
 TOO_LARGE = "too large"
+OUTPUTS = 16  # times the limit that a task may return: every run of the reference and every comparison reads it
 SLACK = 4  # how much larger than the limit a tensor may be that only serves to make inputs
 
 
@@ -150,6 +152,9 @@ def elements(task: Task, limits: FitLimits, *, real: bool) -> int:
             groups = draw(module, 0)
             init = list(module.get_init_inputs()) if hasattr(module, "get_init_inputs") else []
             model = module.Model(*init)
+            produced = max((outputs_of(model, group) for group in groups), default=0)
+            if produced > OUTPUTS * limits.max_elements:
+                raise Unfit(f"{TOO_LARGE}: {produced} elements of outputs")
     except Unfit:
         raise
     except (Exception, SystemExit) as error:
@@ -159,6 +164,17 @@ def elements(task: Task, limits: FitLimits, *, real: bool) -> int:
         raise Unfit(text) from error
     own = sum(p.numel() for p in [*model.parameters(), *model.buffers()])
     return own + max((sum(t.numel() for t in tree_tensors(group)) for group in groups), default=0)
+
+
+def outputs_of(model: torch.nn.Module, inputs: list[Any]) -> int:
+    """Elements that one call returns, 0 if it cannot be called so (it is tried in earnest later)."""
+    try:
+        with torch.no_grad():
+            return sum(t.numel() for t in tree_tensors(model(*copy.deepcopy(inputs))))
+    except Unfit:
+        raise
+    except Exception:
+        return 0
 
 
 def tried(task: Task, limits: FitLimits, *, real: bool) -> int:

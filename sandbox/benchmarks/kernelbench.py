@@ -116,6 +116,7 @@ def number(file: Path) -> tuple[int, str]:
 
 # What a problem is about, from the words of its name; the first that fits.
 KINDS = (
+    ("activation", r"newgelu"),
     ("attention", r"attention|bert|gpt|transformer|electra|bart|reformer|bigbird|opt_"),
     ("convolution", r"conv"),
     ("matrix product", r"matmul|matrix|gemm|bmm|linear|mlp"),
@@ -123,8 +124,8 @@ KINDS = (
     ("pooling", r"pool"),
     ("loss", r"loss|cross_?entropy"),
     ("scan", r"cumsum|cumprod|cumulative|scan"),
-    ("reduction", r"sum|mean|product|max|min|arg"),
     ("activation", r"relu|sigmoid|tanh|softmax|swish|gelu|selu|elu|soft|hard"),
+    ("reduction", r"sum|mean|product|max|min|arg"),
 )
 
 
