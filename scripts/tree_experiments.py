@@ -86,7 +86,7 @@ class Bench:
 
     def start(self, config: Config) -> ReasoningTrainer:
         """A trainer at the start weights."""
-        self.parts.load_policy(Path(config.policy.checkpoint))
+        self.parts.load_policy(config.policy.directory)
         self.parts.learner.load_state_dict(self.optimizer)
         asyncio.run(self.parts.engine.update_weights(0))
         statistics = NodeStatistics(decay=config.tree.decay)

@@ -48,6 +48,9 @@ SHORTER = {
     "atrl eval configs/eval_builtin.yaml": "--set tasks.limit=1 eval.samples=1 agent.max_turns=1",
     "atrl eval configs/eval_kernelbench.yaml": "tasks.limit=1 agent.max_turns=1",
     "atrl tasks check --benchmark": "--workers 1 --limit 1",
+    "atrl tree build": "--set tree.problems=2 tree.rollouts=4 tree.families=[chain_sum]",
+    "atrl train configs/tree_opo_reasoning.yaml": "--set tree.problems=2 tree.rollouts=4 tree.families=[chain_sum] "
+    "tree.held_out_problems=2 eval.sessions=2 train.steps=1 train.groups_per_step=1",
     "atrl solve task.py --turns 4": "--turns 1",
     "atrl solve": "--turns 1",
 }

@@ -35,7 +35,7 @@ from scipy.sparse.csgraph import connected_components
 
 Form = Literal["soft", "hard", "penalty"]
 FEASIBLE = 1e-10  # edges are met to this; the contract is 1e-8
-SMALL = 60  # edges of a component that are given to the solver at once
+SMALL = 200  # edges of a component that are given to the solver at once
 VANISHING = 1e-8  # norm of the projection below which a direction cannot be scaled up
 
 
