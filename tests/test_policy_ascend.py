@@ -1,4 +1,4 @@
-"""What is known of the Ascend kernels without an NPU: they are called with the shapes, layout and mask they document."""
+"""What is known of the Ascend kernels without an NPU: they are called with the shapes, layout and mask they want."""
 
 from __future__ import annotations
 
