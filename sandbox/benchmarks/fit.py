@@ -213,7 +213,8 @@ def fit_sizes(entry: Entry, limits: FitLimits) -> Entry:
     if not str(reason).startswith((TOO_LARGE, "too slow")):
         raise reason
     try:
-        module = load(entry.task)
+        with within(limits.seconds / SHARES):
+            module = load(entry.task)
     except UserError as error:
         raise Unfit(str(error)) from error
     values = {name: value for name, value in vars(module).items() if is_size(value)}
