@@ -64,6 +64,27 @@ NOT_HERE = {
     "atrl warmstart configs/warm_start.yaml": "an hour; tests/test_demonstrations.py",
     "atrl serve --port 8321 --workers 2": "runs until it is stopped; tests/test_sandbox_service.py",
     "atrl kb check --new": "compiles kernels and rewrites kb/facts/checked.json; tests/test_kb_facts.py",
+    "atrl launch configs/quickstart.yaml --workers 2": "a whole run; tests/test_launch_plan.py",
+    "atrl launch --resume runs/quickstart-... --workers 4": "continues such a run",
+    "atrl launch CONFIG --nodes 10.0.0.1,10.0.0.2": "needs two machines",
+    "atrl launch CONFIG --nodes node[01-04] --node-rank 2": "needs four machines",
+    "srun --ntasks-per-node=1 atrl launch CONFIG": "needs SLURM",
+    "python scripts/modelarts/boot.py --config configs/qwen3_8b_a2.yaml --data_url obs://bucket/data/ "
+    "--train_url obs://bucket/runs/": "needs ModelArts",
+    "atrl plan CONFIG --settings mindformers.yaml": "CONFIG stands for a reader's own; see the plans before it",
+    "vllm serve checkpoints/Qwen3-8B --logprobs-mode processed_logprobs": "needs vLLM and a large checkpoint",
+    "atrl train CONFIG --set engine.kind=vllm engine.url=http://10.0.0.9:8000": "needs a serving engine",
+    "ATRL_TOKEN=... atrl serve --host 0.0.0.0 --workers 32": "runs until it is stopped; tests/test_sandbox_service.py",
+    "ATRL_TOKEN=... atrl train CONFIG --set sandbox.url=http://10.0.0.7:8321 sandbox.workers=32": "needs a service",
+    "pip install 'atrl_ms[ray]'": "installs packages",
+    "ray start --head --port 6379": "starts a cluster; tests/test_sandbox_ray.py",
+    "ray start --address 10.0.0.1:6379": "needs another machine",
+    "atrl train CONFIG --set sandbox.ray=10.0.0.1:6379 sandbox.workers=64": "needs a cluster",
+    "atrl train CONFIG --set train.staleness=1": "a whole run; tests/test_train_parallel.py",
+    "python scripts/simulate_cluster.py runs/quickstart-...": "of a finished run",
+    "python scripts/soak_sandbox.py --count 1000": "an hour; tests/test_sandbox_walls.py",
+    "python scripts/mutate_candidates.py --count 2000": "an hour; tests/test_verify_cases.py",
+    "python scripts/bench_sandbox.py --count 120 --baseline 12 --warm 40": "measures; nothing to pass or fail",
 }
 
 
