@@ -153,6 +153,7 @@ def desk(tmp_path_factory):
     return desk
 
 
+@pytest.mark.slow
 def test_documented_commands_run(desk):
     env = {**os.environ, "PATH": f"{desk / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
     commands = [command for command in documented() if command not in NOT_HERE]

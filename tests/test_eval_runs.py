@@ -266,6 +266,7 @@ def test_a_killed_process_continues_on_the_real_judge(tmp_path):
     assert about["speed"] == "modelled" and "CPU" in about["device"] and "Ascend910B4" in about["device"]
 
 
+@pytest.mark.slow
 def test_a_policy_killed_at_random_moments_ends_in_the_report_of_an_undisturbed_run(tmp_path):
     config = tmp_path / "eval.yaml"
     settings = {

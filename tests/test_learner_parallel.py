@@ -42,6 +42,7 @@ def msrun(directory: Path, victim: int, timeout: float) -> subprocess.CompletedP
     )
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_losses_and_parameters_of_one(tmp_path):
     single = subprocess.run(
         [sys.executable, str(WORKER), str(tmp_path), "-1"],
@@ -57,6 +58,7 @@ def test_two_processes_give_the_losses_and_parameters_of_one(tmp_path):
     assert one["losses"][4] < one["losses"][0]  # it learned, so equal parameters are not those of the start
 
 
+@pytest.mark.slow
 def test_a_rank_that_dies_ends_the_whole_job_with_a_message_within_a_minute(tmp_path):
     job = msrun(tmp_path, 1, 600)
     seconds = time.time() - (tmp_path / "died").stat().st_mtime

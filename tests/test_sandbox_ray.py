@@ -35,6 +35,7 @@ def add_node(cluster, cpus=1):
     return node
 
 
+@pytest.mark.slow
 def test_a_lost_host_costs_no_verdict_and_no_cluster_is_an_infrastructure_fault(cluster):
     from sandbox.ray_pool import RayPool
 

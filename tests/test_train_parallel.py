@@ -21,6 +21,7 @@ from atrl_ms.train.metrics import read_metrics
 from atrl_ms.train.parallel import Ranks, balance
 from atrl_ms.train.run_dir import RunDir
 
+pytestmark = pytest.mark.slow
 HARNESS = Path(__file__).parent / "trainer_harness.py"
 GROUPS = {"groups_per_step": 4, "group_size": 3}
 

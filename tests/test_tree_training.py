@@ -134,6 +134,7 @@ def test_tree_commands_build_resume_show_and_draw(reasoning, tmp_path, capsys):
         assert "\n" not in capsys.readouterr().err.strip()
 
 
+@pytest.mark.slow
 def test_killed_build_command_loses_and_repeats_no_rollout(reasoning, tmp_path):
     """The command itself, in a process of its own, killed at three moments; then finished and compared."""
     files = tmp_path / "problems.jsonl"

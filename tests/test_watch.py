@@ -57,6 +57,7 @@ def test_every_other_rank_ends_with_the_reason(tmp_path, what):
             assert f"rank {victim} " in text and reason[what.split()[-1]] in text and "--resume" in text
 
 
+@pytest.mark.slow
 def test_killing_a_rank_ends_the_job_ten_times_out_of_ten(tmp_path):
     for i in range(10):
         codes = [code for code, _ in run(tmp_path / str(i), 2, "kill" if i % 2 else "leader kill")]
