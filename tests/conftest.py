@@ -1,8 +1,7 @@
 """What all tests share: slow tests only when asked for, and the order of two imports.
 
-A test marked `slow` starts several processes that train, or a whole cluster, for minutes:
-`ATRL_SLOW=1 bash scripts/test.sh` runs them too. transformers is imported before any test puts a stand-in of torch_npu in place: it would take it for a
-real one.
+A test marked `slow` starts several processes that train, or a whole cluster, for minutes; it runs with ATRL_SLOW=1.
+transformers is imported before any test puts a stand-in of torch_npu in place: it would take it for a real one.
 """
 
 import contextlib
