@@ -181,7 +181,7 @@ def test_async_interface_and_admission(pool):
     good, bad = asyncio.run(both())
     assert good.verdict == "pass" and bad.verdict == "static_error"
     assert pool.check(TASK).result() == []
-    degenerate = RELU_TASK.replace("torch.randn(33, 65) * 3.0", "torch.rand(33, 65)")
+    degenerate = RELU_TASK.replace("torch.relu(x)", "torch.clamp(x, -1e9, 1e9)")
     assert "identity" in pool.check(Task("rand", degenerate)).result()[0]
     constant = RELU_TASK.replace("torch.relu(x)", "x.sum() * 0 + torch.zeros(3, 4)")
     assert any("zeros" in p for p in pool.check(Task("zero", constant)).result())
