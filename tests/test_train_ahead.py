@@ -129,7 +129,7 @@ def test_tasks_ahead_count_as_not_taken_and_end_with_the_run():
 
 
 def test_a_serving_engine_that_dies_in_mid_step_ends_the_run_with_a_remedy(tmp_path, monkeypatch):
-    from contextlib import contextmanager
+    from contextlib import nullcontext
 
     from test_clients_serving import Server
 
@@ -151,7 +151,7 @@ def test_a_serving_engine_that_dies_in_mid_step_ends_the_run_with_a_remedy(tmp_p
         return await generate(request)
 
     parts.engine.generate = served_elsewhere
-    monkeypatch.setattr(parts_module, "build_parts", contextmanager(lambda config, run, ranks: iter([parts])))
+    monkeypatch.setattr(parts_module, "build_parts", lambda config, run, ranks: nullcontext(parts))
     with pytest.raises(UserError, match=f"SGLang at .*; start the engine again and continue with --resume {run.path}"):
         command.train(config, run, Ranks())
     steps = [r["step"] for r in read_metrics(run.metrics_file)]
