@@ -93,6 +93,14 @@ def _lines_along(tensor: Tensor, axis: str, axis_type: str) -> str:
     return "\n".join("    " + line for line in text)
 
 
+def _offset(at: str, k: str, n: str = "%n0") -> str:
+    """{at} = (%o * n + k) * %inner0 + %i: where element k of the current line lies, if lines have n elements."""
+    return f"""{at}_line = arith.muli %o, {n} : index
+          {at}_k = arith.addi {at}_line, {k} : index
+          {at}_first = arith.muli {at}_k, %inner0 : index
+          {at} = arith.addi {at}_first, %i : index"""
+
+
 def flatten(source: str, target: str, tensor: Tensor) -> str:
     if len(tensor.shape) == 1:
         return f"    {target} = tensor.cast {source} : {tensor.type} to {tensor.flat}"
@@ -122,38 +130,34 @@ def scan(operation: str) -> Callable[[Declaration], str]:
         tensor = Tensor.parse(declaration.parameters[0])
         # Half types accumulate in float32, as the vector unit does for scans.
         wide = "f32" if tensor.element in ("f16", "bf16") else tensor.element
-        kind = wide
-        combine = f"arith.{operation}{'f' if tensor.is_float else 'i'} %acc, %w : {kind}"
+        combine = f"arith.{operation}{'f' if tensor.is_float else 'i'} %acc, %w : {wide}"
         start = {("add", True): "0.0", ("mul", True): "1.0", ("add", False): "0", ("mul", False): "1"}
         extend = (
             f"%w = arith.extf %v : {tensor.element} to {wide}"
             if wide != tensor.element
-            else f"%w = arith.bitcast %v : {kind} to {kind}"
+            else f"%w = arith.bitcast %v : {wide} to {wide}"
         )
         shrink = (
             f"%s = arith.truncf %next : {wide} to {tensor.element}"
             if wide != tensor.element
-            else f"%s = arith.bitcast %next : {kind} to {kind}"
+            else f"%s = arith.bitcast %next : {wide} to {wide}"
         )
         return f"""{_lines_along(tensor, "%p1", declaration.parameters[1])}
 {flatten("%p0", "%x", tensor)}
     %out = memref.alloc() : {tensor.buffer}
-    %start = arith.constant {start[operation, tensor.is_float]} : {kind}
+    %start = arith.constant {start[operation, tensor.is_float]} : {wide}
     scf.for %o = %c0 to %outer step %c1 {{
       scf.for %i = %c0 to %inner0 step %c1 {{
-        %sum = scf.for %k = %c0 to %n0 step %c1 iter_args(%acc = %start) -> ({kind}) {{
+        %sum = scf.for %k = %c0 to %n0 step %c1 iter_args(%acc = %start) -> ({wide}) {{
           %mirror = arith.subi %last, %k : index
           %kk = arith.select %p2, %mirror, %k : index
-          %a = arith.muli %o, %n0 : index
-          %b = arith.addi %a, %kk : index
-          %c = arith.muli %b, %inner0 : index
-          %at = arith.addi %c, %i : index
+          {_offset("%at", "%kk")}
           %v = tensor.extract %x[%at] : {tensor.flat}
           {extend}
           %next = {combine}
           {shrink}
           memref.store %s, %out[%at] : {tensor.buffer}
-          scf.yield %next : {kind}
+          scf.yield %next : {wide}
         }}
       }}
     }}
@@ -172,13 +176,8 @@ def flip(declaration: Declaration) -> str:
       scf.for %k = %c0 to %n0 step %c1 {{
         scf.for %i = %c0 to %inner0 step %c1 {{
           %mirror = arith.subi %last, %k : index
-          %a = arith.muli %o, %n0 : index
-          %b = arith.addi %a, %k : index
-          %c = arith.muli %b, %inner0 : index
-          %from = arith.addi %c, %i : index
-          %d = arith.addi %a, %mirror : index
-          %e = arith.muli %d, %inner0 : index
-          %to = arith.addi %e, %i : index
+          {_offset("%from", "%k")}
+          {_offset("%to", "%mirror")}
           %v = tensor.extract %x[%from] : {tensor.flat}
           memref.store %v, %out[%to] : {tensor.buffer}
         }}
@@ -202,18 +201,12 @@ def gather(declaration: Declaration) -> str:
     scf.for %o = %c0 to %outer step %c1 {{
       scf.for %k = %c0 to %m step %c1 {{
         scf.for %i = %c0 to %inner0 step %c1 {{
-          %a = arith.muli %o, %m : index
-          %b = arith.addi %a, %k : index
-          %c = arith.muli %b, %inner0 : index
-          %to = arith.addi %c, %i : index
+          {_offset("%to", "%k", "%m")}
           %j = tensor.extract %ix[%to] : {index.flat}
           %jj = arith.index_cast %j : {index.element} to index
           %lo = arith.maxsi %jj, %c0 : index
           %hi = arith.minsi %lo, %last : index
-          %d = arith.muli %o, %n0 : index
-          %e = arith.addi %d, %hi : index
-          %f = arith.muli %e, %inner0 : index
-          %from = arith.addi %f, %i : index
+          {_offset("%from", "%hi")}
           %v = tensor.extract %x[%from] : {source.flat}
           memref.store %v, %out[%to] : {target.buffer}
         }}
@@ -274,13 +267,8 @@ def sort(declaration: Declaration) -> str:
                 %g2 = arith.divui %second, %p_next : index
                 %same = arith.cmpi eq, %g1, %g2 : index
                 scf.if %same {{
-                  %base = arith.muli %o, %n0 : index
-                  %a1 = arith.addi %base, %first : index
-                  %a2 = arith.addi %base, %second : index
-                  %b1 = arith.muli %a1, %inner0 : index
-                  %b2 = arith.muli %a2, %inner0 : index
-                  %at1 = arith.addi %b1, %i : index
-                  %at2 = arith.addi %b2, %i : index
+                  {_offset("%at1", "%first")}
+                  {_offset("%at2", "%second")}
                   %u = memref.load %out[%at1] : {tensor.buffer}
                   %v = memref.load %out[%at2] : {tensor.buffer}
                   {greater}
