@@ -5,8 +5,8 @@ segment mean), summaries (trained, masked). The first arm of every table is the 
 ordinary `atrl train` in a process of its own, in OUT/runs; the evaluation before training is played once per seed and
 shared by the arms that play the same sessions. A run that was stopped goes on from its last checkpoint.
 
-    python scripts/atrl_experiments.py configs/experiments.yaml --out runs/atrl_table --seeds 0 1 2
-    python scripts/atrl_experiments.py configs/experiments.yaml --out runs/atrl_table --table
+    python scripts/atrl_experiments.py configs/quickstart.yaml --out runs/atrl_table --seeds 0 1 2
+    python scripts/atrl_experiments.py configs/quickstart.yaml --out runs/atrl_table --table
 """
 
 from __future__ import annotations
@@ -44,35 +44,30 @@ TABLES: dict[str, tuple[str, ...]] = {
 }
 
 
-def run_arm(config: str, arm: str, seed: int, out: Path) -> None:
+def run_arm(config: str, arm: str, seed: int, token_budget: int, out: Path) -> None:
     """One run to its end, or nothing if it is there."""
     run = existing(out, arm, seed)
-    if run is not None and (run / "evaluation.json").is_file():
+    if run is None:
+        overrides = [f"train.token_budget={token_budget}", f"seed={seed}", f"name={arm}.{seed}"]
+        overrides += [*ARMS[arm], f"output_dir={out / 'runs'}"]
+        run = prepared(config, overrides, shared_evaluation(arm, seed, out))
+    if (run / "evaluation.json").is_file():
         return
-    command = [sys.executable, "-m", "atrl_ms.cli", "train"]
-    if run is not None:
-        command += ["--resume", str(run)]
-    else:
-        before = shared_evaluation(arm, seed, out)
-        overrides = [*ARMS[arm], f"seed={seed}", f"name={arm}.{seed}", f"output_dir={out / 'runs'}"]
-        if before is not None:
-            run = prepared(config, overrides, before)
-            command += ["--resume", str(run)]
-        else:
-            command += [config, "--set", *overrides]
+    command = [sys.executable, "-m", "atrl_ms.cli", "train", "--resume", str(run)]
     log = out / f"{arm}.{seed}.log"
     print(f"{arm} seed {seed}: {log}", flush=True)
     with log.open("a") as file:
         subprocess.run(command, stdout=file, stderr=file, check=True)
 
 
-def prepared(config: str, overrides: list[str], before: Path) -> Path:
-    """A new run directory that holds the evaluation before training already."""
+def prepared(config: str, overrides: list[str], before: Path | None) -> Path:
+    """A new run directory, with the evaluation before training if it was played already."""
     from atrl_ms.config import load_config
     from atrl_ms.train.run_dir import RunDir
 
     run = RunDir.create(load_config(config, overrides))
-    shutil.copyfile(before, run.evaluation_sessions("before"))
+    if before is not None:
+        shutil.copyfile(before, run.evaluation_sessions("before"))
     return run.path
 
 
@@ -152,6 +147,7 @@ def main() -> None:
     parser.add_argument("config")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--token-budget", type=int, default=40_000, help="sampled tokens of a run")
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=list(TABLES))
     parser.add_argument("--table", action="store_true", help="print the tables of what is there and run nothing")
     args = parser.parse_args()
@@ -160,7 +156,7 @@ def main() -> None:
         arms = list(dict.fromkeys(arm for name in args.tables for arm in TABLES[name]))
         for seed in args.seeds:  # seed by seed, so that a stopped script leaves whole comparisons
             for arm in arms:
-                run_arm(args.config, arm, seed, args.out)
+                run_arm(args.config, arm, seed, args.token_budget, args.out)
     for name in args.tables:
         print(f"\n### {name}\n\n{table(args.out, TABLES[name], args.seeds)}")
 
