@@ -139,12 +139,12 @@ def _bind_weights(model: Any, request: dict[str, Any], trace: Trace, facts: dict
         names = {name: name for name in held if name in state}
     else:
         by_content = {digest: name for name, digest in request["initial"].items()}
-        digests = {name: tensors.digest(tensor) for name, tensor in (held | attributes).items()}
+        known = held | attributes
+        digests = {name: tensors.digest(tensor) for name, tensor in known.items()}
         names = {name: by_content[digest] for name, digest in digests.items() if digest in by_content}
         with torch.no_grad():
             for name, found in names.items():
-                tensor = (held | attributes)[name]
-                tensor.copy_(state[found].reshape(tensor.shape))
+                known[name].copy_(state[found].reshape(known[name].shape))
         facts["matched"] = sorted(n for n, digest in request["initial"].items() if digest in digests.values())
         facts["other_constants"] = any(tensors.is_constant(t) for n, t in held.items() if n not in names)
     trace.bind_parameters(held | {n: t for n, t in attributes.items() if n in names}, names)
